@@ -53,6 +53,10 @@ class ObjectReader {
   void ignore(std::string_view key);
   /// Notes a fault of the caller's at member `key` (the first one counts).
   void fault(std::string_view key, std::string what, std::string todo = {});
+  /// Keeps a fault that has its place already, from a reader of a part.
+  void fault_at(Error fault) {
+    if (!fault_) fault_ = std::move(fault);
+  }
   bool ok() const { return !fault_; }
   /// The place of member `key`: "program.json: launches[0].args".
   std::string place(std::string_view key) const;
