@@ -8,7 +8,7 @@ namespace ksearch::base {
                                std::string_view why);
 }  // namespace ksearch::base
 
-#define KS_CHECK(condition, why)                                                    \
-  do {                                                                              \
+#define KS_CHECK(condition, why)                                                          \
+  do {                                                                                    \
     if (!(condition)) ::ksearch::base::check_failed(__FILE__, __LINE__, #condition, why); \
   } while (0)

@@ -11,7 +11,8 @@ namespace ksearch::base {
 std::string sha256(std::string_view bytes) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
-  const int ok = EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
+  const int ok =
+      EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
   KS_CHECK(ok == 1 && size == 32, "SHA-256 is always there");
   static constexpr char kHex[] = "0123456789abcdef";
   std::string text;

@@ -11,7 +11,8 @@ const Json kNull = nullptr;
 const Json kEmptyObject = Json::object();
 const Json kEmptyArray = Json::array();
 
-/// nlohmann's message without its own prefix: "[json.exception.parse_error.101] parse error at ...".
+/// nlohmann's message without its own prefix: "[json.exception.parse_error.101] parse error at
+/// ...".
 std::string plain(std::string_view message) {
   const auto end = message.find("] ");
   return std::string(end == std::string_view::npos ? message : message.substr(end + 2));
@@ -46,8 +47,10 @@ bool too_deep(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (quoted) {
-      if (c == '\\') ++i;
-      else if (c == '"') quoted = false;
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        quoted = false;
     } else if (c == '"') {
       quoted = true;
     } else if (c == '{' || c == '[') {
@@ -65,14 +68,14 @@ Result<Json> parse_json(std::string_view text, std::string_view where) {
   if (too_deep(text)) return usage_error(std::string(where), "nested more than 256 levels deep");
   try {
     DuplicateKeys duplicates;
-    Json json = Json::parse(
-        text.begin(), text.end(),
-        [&](int depth, Json::parse_event_t event, Json& parsed) {
-          return duplicates(depth, event, parsed);
-        });
+    Json json = Json::parse(text.begin(), text.end(),
+                            [&](int depth, Json::parse_event_t event, Json& parsed) {
+                              return duplicates(depth, event, parsed);
+                            });
     if (!duplicates.repeated().empty())
-      return usage_error(std::string(where),
-                         fmt::format("the key \"{}\" stands twice in one object", duplicates.repeated()));
+      return usage_error(
+          std::string(where),
+          fmt::format("the key \"{}\" stands twice in one object", duplicates.repeated()));
     return json;
   } catch (const nlohmann::json::exception& e) {
     return usage_error(std::string(where), plain(e.what()));
@@ -90,8 +93,10 @@ std::string to_text(const Json& json) {
 ObjectReader::ObjectReader(const Json& object, std::string where)
     : object_(object.is_object() ? object : kEmptyObject), where_(std::move(where)) {
   if (!object.is_object())
-    fault_ = Error{ErrorKind::usage, where_,
-                   fmt::format("is {}, an object is wanted", object.type_name()), {}};
+    fault_ = Error{ErrorKind::usage,
+                   where_,
+                   fmt::format("is {}, an object is wanted", object.type_name()),
+                   {}};
 }
 
 std::string ObjectReader::place(std::string_view key) const {
@@ -201,8 +206,8 @@ Result<void> ObjectReader::finish() {
     if (known_.contains(key)) continue;
     std::string known;
     for (const auto& k : known_) known += (known.empty() ? "" : ", ") + k;
-    return std::unexpected(Error{ErrorKind::usage, place(key), "is not a key of this object",
-                                 "known here: " + known});
+    return std::unexpected(
+        Error{ErrorKind::usage, place(key), "is not a key of this object", "known here: " + known});
   }
   return {};
 }

@@ -19,7 +19,8 @@ using Json = nlohmann::ordered_json;
 /// Parses one JSON value. The error names `where`, line and column. Duplicate keys are refused.
 Result<Json> parse_json(std::string_view text, std::string_view where);
 
-/// JSON on one line, for journals and protocols; bytes that are no UTF-8 are replaced, never thrown on.
+/// JSON on one line, for journals and protocols; bytes that are no UTF-8 are replaced, never thrown
+/// on.
 std::string to_line(const Json& json);
 
 /// JSON indented by two, ended by a line feed, for files that people read.

@@ -26,7 +26,9 @@ class Random {
   std::uint64_t below(std::uint64_t n) {
     return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
   }
-  Random fork(std::string_view name) const { return Random(fnv1a(name, state_ ^ 0x6a09e667f3bcc909ull)); }
+  Random fork(std::string_view name) const {
+    return Random(fnv1a(name, state_ ^ 0x6a09e667f3bcc909ull));
+  }
   std::uint64_t state() const { return state_; }
 
  private:

@@ -49,14 +49,14 @@ inline std::unexpected<Error> internal_error(std::string where, std::string what
 /// `KS_TRY(auto x, f())`: x is the value, or the calling function returns the error.
 #define KS_TRY_CAT2(a, b) a##b
 #define KS_TRY_CAT(a, b) KS_TRY_CAT2(a, b)
-#define KS_TRY_IMPL(tmp, decl, ...)                            \
-  auto tmp = (__VA_ARGS__);                                    \
-  if (!tmp) return std::unexpected(std::move(tmp).error());    \
+#define KS_TRY_IMPL(tmp, decl, ...)                         \
+  auto tmp = (__VA_ARGS__);                                 \
+  if (!tmp) return std::unexpected(std::move(tmp).error()); \
   decl = std::move(tmp).value()
 #define KS_TRY(decl, ...) KS_TRY_IMPL(KS_TRY_CAT(ks_try_, __LINE__), decl, __VA_ARGS__)
 
 /// `KS_RETURN_IF_ERROR(f())`: for Result<void>; the calling function returns the error.
-#define KS_RETURN_IF_ERROR(...)                                            \
-  do {                                                                     \
+#define KS_RETURN_IF_ERROR(...)                                                 \
+  do {                                                                          \
     if (auto ks_r = (__VA_ARGS__); !ks_r) return std::unexpected(ks_r.error()); \
   } while (0)

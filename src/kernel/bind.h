@@ -1,4 +1,5 @@
-// A program bound to one workload, one choice of tunables and one device: every expression a number.
+// A program bound to one workload, one choice of tunables and one device: every expression a
+// number.
 #pragma once
 
 #include <array>
@@ -12,8 +13,8 @@
 namespace ksearch::kernel {
 
 struct BoundTensor {
-  std::string tensor;              ///< name; empty for an optional input that is absent (null pointer)
-  std::int64_t offset = 0;         ///< elements
+  std::string tensor;       ///< name; empty for an optional input that is absent (null pointer)
+  std::int64_t offset = 0;  ///< elements
   bool writes = false;
   DType dtype = DType::float32;
   std::optional<double> init;
@@ -36,7 +37,7 @@ using BoundDefines = std::vector<std::pair<std::string, std::string>>;
 
 struct BoundLaunch {
   std::string kernel;
-  BoundDefines defines;      ///< program's then launch's, in that order
+  BoundDefines defines;  ///< program's then launch's, in that order
   BoundDefines instantiate;
   std::array<std::int64_t, 3> groups{1, 1, 1};
   std::array<std::int64_t, 3> threads{0, 0, 0};  ///< zero where `groups` was given
@@ -54,7 +55,7 @@ struct BoundScratch {
 };
 
 struct BoundProgram {
-  std::vector<BoundLaunch> launches;   ///< loops unrolled, conditions decided; at most 65536
+  std::vector<BoundLaunch> launches;  ///< loops unrolled, conditions decided; at most 65536
   std::vector<BoundScratch> scratch;
 };
 
@@ -64,7 +65,8 @@ base::Result<std::vector<TunableChoice>> legal_choices(const Program& program,
                                                        const Workload& workload,
                                                        const HardwareProfile& device);
 
-/// The tunables `select` names for this workload; without a select, the first legal choice.
+/// The tunables that `select` names for this workload; the first legal choice without a select, and
+/// where what it names breaks a constraint here. An error where no choice is legal.
 base::Result<TunableChoice> choose(const Program& program, const Definition& definition,
                                    const Workload& workload, const HardwareProfile& device,
                                    const Select& select);

@@ -21,7 +21,8 @@ class Reader {
     d_.name = top_.text("name");
     d_.op_type = top_.text_or("op_type", "");
     d_.description = top_.text_or("description", "");
-    if (top_.ok() && !is_name(d_.name)) top_.fault("name", "a name is letters, digits and _, not beginning with a digit");
+    if (top_.ok() && !is_name(d_.name))
+      top_.fault("name", "a name is letters, digits and _, not beginning with a digit");
     read_axes();
     read_types();
     read_params();
@@ -77,8 +78,10 @@ class Reader {
       if (!list.is_array() || list.empty()) top_.fault(key, "a list of element types is wanted");
       for (const Json& item : list.is_array() ? list : Json::array()) {
         const auto type = item.is_string() ? parse_dtype(item.get<std::string>()) : std::nullopt;
-        if (!type) top_.fault(key, fmt::format("{} is no element type", base::to_line(item)));
-        else allowed.push_back(*type);
+        if (!type)
+          top_.fault(key, fmt::format("{} is no element type", base::to_line(item)));
+        else
+          allowed.push_back(*type);
       }
       if (parse_dtype(name)) top_.fault(key, "is an element type itself");
       claim(key, name, "type");
@@ -102,10 +105,14 @@ class Reader {
         p.description = r.text_or("description", "");
         keep(r);
       }
-      if (type == "bool") p.kind = ParamKind::boolean;
-      else if (type == "int") p.kind = ParamKind::integer;
-      else if (type == "float32") p.kind = ParamKind::float32;
-      else top_.fault(key, fmt::format("is of type \"{}\"; bool, int or float32 is wanted", type));
+      if (type == "bool")
+        p.kind = ParamKind::boolean;
+      else if (type == "int")
+        p.kind = ParamKind::integer;
+      else if (type == "float32")
+        p.kind = ParamKind::float32;
+      else
+        top_.fault(key, fmt::format("is of type \"{}\"; bool, int or float32 is wanted", type));
       claim(key, name, "parameter");
       d_.params.push_back(std::move(p));
     }
@@ -121,12 +128,16 @@ class Reader {
       t.description = r.text_or("description", "");
       read_shape(r, t);
       read_dtype(r, t);
-      if (output) read_compare(r, t);
-      else read_access(r, t);
+      if (output)
+        read_compare(r, t);
+      else
+        read_access(r, t);
       keep(r);
       // Tensors have names of their own: an axis D and a tensor D may both be.
-      if (!is_name(name)) top_.fault(key, "a name is letters, digits and _");
-      else if (!tensors_.insert(name).second) top_.fault(key, "the name is taken by another tensor");
+      if (!is_name(name))
+        top_.fault(key, "a name is letters, digits and _");
+      else if (!tensors_.insert(name).second)
+        top_.fault(key, "the name is taken by another tensor");
       if (output) t.access = Access::out;
       tensors.push_back(std::move(t));
     }
@@ -146,7 +157,8 @@ class Reader {
         r.fault(key, "an expression is wanted");
         continue;
       }
-      if (auto e = parse_known(size.get<std::string>(), r.place(key))) t.shape.push_back(std::move(*e));
+      if (auto e = parse_known(size.get<std::string>(), r.place(key)))
+        t.shape.push_back(std::move(*e));
     }
   }
 
@@ -162,16 +174,20 @@ class Reader {
 
   void read_access(ObjectReader& r, TensorSpec& t) {
     const std::string access = r.text_or("access", "in");
-    if (access == "inout") t.access = Access::inout;
-    else if (access != "in") r.fault("access", fmt::format("is \"{}\"; in or inout is wanted", access));
+    if (access == "inout")
+      t.access = Access::inout;
+    else if (access != "in")
+      r.fault("access", fmt::format("is \"{}\"; in or inout is wanted", access));
     t.optional = r.boolean_or("optional", false);
     t.host_visible = r.boolean_or("host_visible", false);
   }
 
   void read_compare(ObjectReader& r, TensorSpec& t) {
     const std::string compare = r.text_or("compare", "allclose");
-    if (compare == "exact") t.compare = Compare::exact;
-    else if (compare == "topk_ties") t.compare = Compare::topk_ties;
+    if (compare == "exact")
+      t.compare = Compare::exact;
+    else if (compare == "topk_ties")
+      t.compare = Compare::topk_ties;
     else if (compare != "allclose")
       r.fault("compare", fmt::format("is \"{}\"; allclose, exact or topk_ties is wanted", compare));
     const Json* json = r.optional_object("tolerance");
@@ -208,15 +224,18 @@ class Reader {
     }
   }
 
-  /// Ours must parse; what does not is taken for FlashInfer's Python, kept and said to be unchecked.
+  /// Ours must parse; what does not is taken for FlashInfer's Python, kept and said to be
+  /// unchecked.
   void read_constraints() {
     std::size_t i = 0;
     for (const std::string& text : top_.texts_or_empty("constraints")) {
       const std::string key = fmt::format("constraints[{}]", i++);
       Constraint c{text, std::nullopt};
       auto e = Expr::parse(text, top_.place(key));
-      if (e && names_known(*e)) c.expr = std::move(*e);
-      else d_.notes.push_back(fmt::format("the constraint \"{}\" is not checked", text));
+      if (e && names_known(*e))
+        c.expr = std::move(*e);
+      else
+        d_.notes.push_back(fmt::format("the constraint \"{}\" is not checked", text));
       d_.constraints.push_back(std::move(c));
     }
   }
@@ -233,8 +252,10 @@ class Reader {
       if (rule.tensors.empty()) r.fault("tensors", "the inputs that this rule makes are wanted");
       for (const std::string& t : rule.tensors) {
         const TensorSpec* spec = d_.tensor(t);
-        if (!spec || spec->access == Access::out) r.fault("tensors", fmt::format("\"{}\" is no input", t));
-        else if (!made.insert(t).second) r.fault("tensors", fmt::format("\"{}\" is made twice", t));
+        if (!spec || spec->access == Access::out)
+          r.fault("tensors", fmt::format("\"{}\" is no input", t));
+        else if (!made.insert(t).second)
+          r.fault("tensors", fmt::format("\"{}\" is made twice", t));
       }
       rule.settings = Json::object();
       if (r.ok())
@@ -267,7 +288,10 @@ class Reader {
     }
     for (const std::string& n : e->names())
       if (!names_.contains(n))
-        note({base::ErrorKind::usage, where, fmt::format("\"{}\" is no axis, type or parameter", n), {}});
+        note({base::ErrorKind::usage,
+              where,
+              fmt::format("\"{}\" is no axis, type or parameter", n),
+              {}});
     return std::move(*e);
   }
 

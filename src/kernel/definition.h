@@ -1,5 +1,6 @@
 // An operation: what goes in, what comes out, how right is right. FlashInfer-Bench's `Definition`
-// schema with our additions (design, section 3). A plain value; loading it from a folder is `task`'s.
+// schema with our additions (design, section 3). A plain value; loading it from a folder is
+// `task`'s.
 #pragma once
 
 #include <map>
@@ -32,11 +33,11 @@ enum class Access { in, out, inout };
 
 struct TensorSpec {
   std::string name;
-  std::vector<Expr> shape;     ///< empty: one element
+  std::vector<Expr> shape;         ///< empty: one element
   Expr dtype = Expr::constant(0);  ///< "float32", or a type variable of `types`
   Access access = Access::in;
   bool optional = false;
-  bool host_visible = false;   ///< `derived` may look at it
+  bool host_visible = false;  ///< `derived` may look at it
   std::string description;
   // outputs only
   Compare compare = Compare::allclose;
@@ -57,7 +58,8 @@ struct Derived {
   std::string tensor;
 };
 
-/// `expr` is empty where the constraint is someone else's Python: kept as text, said to be unchecked.
+/// `expr` is empty where the constraint is someone else's Python: kept as text, said to be
+/// unchecked.
 struct Constraint {
   std::string text;
   std::optional<Expr> expr;
@@ -71,21 +73,21 @@ struct Definition {
   std::map<std::string, std::vector<DType>> types;
   std::vector<Param> params;
   std::vector<Constraint> constraints;
-  std::vector<TensorSpec> inputs;   ///< in the order of the file; `inout` ones are here
+  std::vector<TensorSpec> inputs;  ///< in the order of the file; `inout` ones are here
   std::vector<TensorSpec> outputs;
   std::vector<GenerateRule> generate;
   std::vector<Derived> derived;
-  std::optional<Expr> flops;        ///< floating-point operations of the unmasked work
-  std::optional<Expr> bytes;        ///< least traffic: each input read once, each output written once
-  std::string python_reference;     ///< Python source, or empty
-  std::vector<std::string> notes;   ///< what the reader wants said: constraints it cannot check, ...
+  std::optional<Expr> flops;     ///< floating-point operations of the unmasked work
+  std::optional<Expr> bytes;     ///< least traffic: each input read once, each output written once
+  std::string python_reference;  ///< Python source, or empty
+  std::vector<std::string> notes;  ///< what the reader wants said: constraints it cannot check, ...
 
   /// The input or output of that name, or null.
   const TensorSpec* tensor(std::string_view tensor_name) const;
 };
 
-/// Reads a definition; every fault names its place in `where`. Checks that names are used once, that
-/// expressions use known names, that generated tensors are inputs. Unknown keys are errors.
+/// Reads a definition; every fault names its place in `where`. Checks that names are used once,
+/// that expressions use known names, that generated tensors are inputs. Unknown keys are errors.
 base::Result<Definition> parse_definition(const base::Json& json, std::string_view where);
 
 }  // namespace ksearch::kernel

@@ -8,13 +8,27 @@
 
 namespace ksearch::kernel {
 
-/// Names are FlashInfer-Bench's. The 8-bit floats are known by name only: nothing computes with them.
+/// Names are FlashInfer-Bench's. The 8-bit floats are known by name only: nothing computes with
+/// them.
 enum class DType : std::uint8_t {
-  float64, float32, float16, bfloat16, float8_e4m3fn, float8_e5m2,
-  int64, int32, int16, int8, uint64, uint32, uint16, uint8, boolean,
+  float64,
+  float32,
+  float16,
+  bfloat16,
+  float8_e4m3fn,
+  float8_e5m2,
+  int64,
+  int32,
+  int16,
+  int8,
+  uint64,
+  uint32,
+  uint16,
+  uint8,
+  boolean,
 };
 
-std::string_view name(DType type);                        ///< "float32", "bool", ...
+std::string_view name(DType type);  ///< "float32", "bool", ...
 std::optional<DType> parse_dtype(std::string_view name);
 std::size_t size_bytes(DType type);
 bool is_float(DType type);

@@ -10,10 +10,31 @@
 namespace ksearch::kernel {
 
 enum class Op {
-  integer, boolean, dtype, name, present, size_of, negate, logical_not,
-  add, subtract, multiply, divide, modulo,
-  equal, not_equal, less, less_equal, greater, greater_equal,
-  logical_and, logical_or, ceil_div, min, max, clamp,
+  integer,
+  boolean,
+  dtype,
+  name,
+  present,
+  size_of,
+  negate,
+  logical_not,
+  add,
+  subtract,
+  multiply,
+  divide,
+  modulo,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  logical_and,
+  logical_or,
+  ceil_div,
+  min,
+  max,
+  clamp,
 };
 
 struct Expr::Node {
@@ -43,9 +64,7 @@ struct Token {
   std::size_t at = 0;
 };
 
-bool is_word_start(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Recursive descent over the grammar in the header. The first fault stops it.
@@ -78,14 +97,14 @@ class Parser {
     const std::size_t start = next_;
     const char c = text_[next_];
     if (is_digit(c)) {
-      while (next_ < text_.size() && (is_digit(text_[next_]) || is_word_start(text_[next_]) ||
-                                      text_[next_] == '.'))
+      while (next_ < text_.size() &&
+             (is_digit(text_[next_]) || is_word_start(text_[next_]) || text_[next_] == '.'))
         ++next_;
       token_.kind = Token::number;
     } else if (is_word_start(c)) {
       // "device.cores" is one word: a full stop joins words.
-      while (next_ < text_.size() && (is_word_start(text_[next_]) || is_digit(text_[next_]) ||
-                                      text_[next_] == '.'))
+      while (next_ < text_.size() &&
+             (is_word_start(text_[next_]) || is_digit(text_[next_]) || text_[next_] == '.'))
         ++next_;
       token_.kind = Token::word;
     } else {
@@ -99,7 +118,8 @@ class Parser {
   }
 
   bool take(std::string_view text) {
-    if (token_.kind == Token::end || token_.kind == Token::number || token_.text != text) return false;
+    if (token_.kind == Token::end || token_.kind == Token::number || token_.text != text)
+      return false;
     advance();
     return true;
   }
@@ -138,7 +158,8 @@ class Parser {
     Node node = parse_comparison();
     if (nots == 0) return node;
     // Two cancel out, but still want a boolean, so one pair is kept.
-    for (int i = 0; i < (nots % 2 == 1 ? 1 : 2); ++i) node = unary(Op::logical_not, std::move(node));
+    for (int i = 0; i < (nots % 2 == 1 ? 1 : 2); ++i)
+      node = unary(Op::logical_not, std::move(node));
     return node;
   }
 
@@ -152,8 +173,8 @@ class Parser {
   Node parse_comparison() {
     Node left = parse_sum();
     static constexpr std::pair<std::string_view, Op> kOps[] = {
-        {"==", Op::equal}, {"!=", Op::not_equal},     {"<", Op::less},
-        {"<=", Op::less_equal}, {">", Op::greater}, {">=", Op::greater_equal}};
+        {"==", Op::equal},      {"!=", Op::not_equal}, {"<", Op::less},
+        {"<=", Op::less_equal}, {">", Op::greater},    {">=", Op::greater_equal}};
     for (const auto& [text, op] : kOps)
       if (ok() && take(text)) return binary(op, std::move(left), parse_sum());
     return left;
@@ -162,9 +183,12 @@ class Parser {
   Node parse_sum() {
     Node left = parse_term();
     while (ok()) {
-      if (take("+")) left = chain(binary(Op::add, std::move(left), parse_term()));
-      else if (take("-")) left = chain(binary(Op::subtract, std::move(left), parse_term()));
-      else break;
+      if (take("+"))
+        left = chain(binary(Op::add, std::move(left), parse_term()));
+      else if (take("-"))
+        left = chain(binary(Op::subtract, std::move(left), parse_term()));
+      else
+        break;
     }
     return left;
   }
@@ -172,10 +196,14 @@ class Parser {
   Node parse_term() {
     Node left = parse_unary();
     while (ok()) {
-      if (take("*")) left = chain(binary(Op::multiply, std::move(left), parse_unary()));
-      else if (take("/")) left = chain(binary(Op::divide, std::move(left), parse_unary()));
-      else if (take("%")) left = chain(binary(Op::modulo, std::move(left), parse_unary()));
-      else break;
+      if (take("*"))
+        left = chain(binary(Op::multiply, std::move(left), parse_unary()));
+      else if (take("/"))
+        left = chain(binary(Op::divide, std::move(left), parse_unary()));
+      else if (take("%"))
+        left = chain(binary(Op::modulo, std::move(left), parse_unary()));
+      else
+        break;
     }
     return left;
   }
@@ -249,8 +277,10 @@ class Parser {
       node.name = std::string(token_.text);
       if (token_.kind != Token::word) fail("a name is wanted");
       advance();
-      if (node.op == Op::present) tensors.insert(node.name);
-      else if (!parse_dtype(node.name)) names.insert(node.name);
+      if (node.op == Op::present)
+        tensors.insert(node.name);
+      else if (!parse_dtype(node.name))
+        names.insert(node.name);
       expect(")");
       return node;
     }
@@ -302,22 +332,33 @@ class Evaluation {
 
   Value value(const Node& node) {
     switch (node.op) {
-      case Op::integer: return node.integer;
-      case Op::boolean: return node.integer != 0;
-      case Op::dtype: return node.dtype;
-      case Op::name: return lookup(node.name);
+      case Op::integer:
+        return node.integer;
+      case Op::boolean:
+        return node.integer != 0;
+      case Op::dtype:
+        return node.dtype;
+      case Op::name:
+        return lookup(node.name);
       case Op::present: {
         const bool* present = scope_.find_present(node.name);
         if (!present) fail(fmt::format("\"{}\" is no tensor", node.name));
         return present && *present;
       }
-      case Op::size_of: return size_of(node.name);
-      case Op::logical_not: return !boolean(node.children[0]);
-      case Op::logical_and: return boolean(node.children[0]) && boolean(node.children[1]);
-      case Op::logical_or: return boolean(node.children[0]) || boolean(node.children[1]);
-      case Op::equal: return equal(node);
-      case Op::not_equal: return !equal(node);
-      default: return arithmetic(node);
+      case Op::size_of:
+        return size_of(node.name);
+      case Op::logical_not:
+        return !boolean(node.children[0]);
+      case Op::logical_and:
+        return boolean(node.children[0]) && boolean(node.children[1]);
+      case Op::logical_or:
+        return boolean(node.children[0]) || boolean(node.children[1]);
+      case Op::equal:
+        return equal(node);
+      case Op::not_equal:
+        return !equal(node);
+      default:
+        return arithmetic(node);
     }
   }
 
@@ -375,7 +416,8 @@ class Evaluation {
     const Int a = integer(node.children[0]);
     if (node.op == Op::negate) {
       Int r = 0;
-      return checked(__builtin_sub_overflow(Int{0}, a, &r) ? std::nullopt : std::optional(r), "overflow");
+      return checked(__builtin_sub_overflow(Int{0}, a, &r) ? std::nullopt : std::optional(r),
+                     "overflow");
     }
     if (node.op == Op::min || node.op == Op::max) {
       Int r = a;
@@ -388,17 +430,25 @@ class Evaluation {
     const Int b = integer(node.children[1]);
     Int r = 0;
     switch (node.op) {
-      case Op::less: return a < b;
-      case Op::less_equal: return a <= b;
-      case Op::greater: return a > b;
-      case Op::greater_equal: return a >= b;
+      case Op::less:
+        return a < b;
+      case Op::less_equal:
+        return a <= b;
+      case Op::greater:
+        return a > b;
+      case Op::greater_equal:
+        return a >= b;
       case Op::add:
-        return checked(__builtin_add_overflow(a, b, &r) ? std::nullopt : std::optional(r), "overflow");
+        return checked(__builtin_add_overflow(a, b, &r) ? std::nullopt : std::optional(r),
+                       "overflow");
       case Op::subtract:
-        return checked(__builtin_sub_overflow(a, b, &r) ? std::nullopt : std::optional(r), "overflow");
+        return checked(__builtin_sub_overflow(a, b, &r) ? std::nullopt : std::optional(r),
+                       "overflow");
       case Op::multiply:
-        return checked(__builtin_mul_overflow(a, b, &r) ? std::nullopt : std::optional(r), "overflow");
-      case Op::divide: return checked(floor_div(a, b), "division by zero");
+        return checked(__builtin_mul_overflow(a, b, &r) ? std::nullopt : std::optional(r),
+                       "overflow");
+      case Op::divide:
+        return checked(floor_div(a, b), "division by zero");
       case Op::modulo: {
         const Int q = checked(floor_div(a, b), "division by zero");
         return fault.empty() ? Value(a - q * b) : Value(Int{0});
@@ -412,7 +462,9 @@ class Evaluation {
         const Int high = integer(node.children[2]);
         return std::min(std::max(a, b), high);
       }
-      default: fail("no such operation"); return Int{0};
+      default:
+        fail("no such operation");
+        return Int{0};
     }
   }
 

@@ -32,8 +32,8 @@ double bandwidth_at(const HardwareProfile& profile, double working_set_bytes) {
 base::Json to_json(const HardwareProfile& p) {
   base::Json bandwidth = base::Json::array();
   for (const BandwidthPoint& b : p.bandwidth)
-    bandwidth.push_back({{"working_set_bytes", b.working_set_bytes},
-                         {"bytes_per_second", b.bytes_per_second}});
+    bandwidth.push_back(
+        {{"working_set_bytes", b.working_set_bytes}, {"bytes_per_second", b.bytes_per_second}});
   return {{"format", "ksearch.hardware/1"},
           {"name", p.name},
           {"kind", p.kind},

@@ -18,21 +18,21 @@ struct BandwidthPoint {
 };
 
 struct HardwareProfile {
-  std::string name;                  ///< "cpu: Intel Xeon ... (2 threads)", "apple-m1-max"
-  std::string kind;                  ///< "cpu", "cuda", "metal"
-  std::int64_t cores = 1;            ///< CPU threads in use, SMs, GPU cores
-  std::int64_t simd_width = 1;       ///< floats in a vector register; lanes of a warp
-  std::int64_t group_memory = 0;     ///< bytes
+  std::string name;               ///< "cpu: Intel Xeon ... (2 threads)", "apple-m1-max"
+  std::string kind;               ///< "cpu", "cuda", "metal"
+  std::int64_t cores = 1;         ///< CPU threads in use, SMs, GPU cores
+  std::int64_t simd_width = 1;    ///< floats in a vector register; lanes of a warp
+  std::int64_t group_memory = 0;  ///< bytes
   std::int64_t max_group_size = 1;
   std::int64_t l1_bytes = 0;
   std::int64_t l2_bytes = 0;
-  std::set<std::string> features;    ///< "avx512f", "amx_bf16", ... : `device.has_avx512f`
-  double float32_flops = 0;          ///< sustained FMA rate over all cores in use, flop/s
-  double bfloat16_flops = 0;         ///< of the matrix unit where there is one, else 0
+  std::set<std::string> features;         ///< "avx512f", "amx_bf16", ... : `device.has_avx512f`
+  double float32_flops = 0;               ///< sustained FMA rate over all cores in use, flop/s
+  double bfloat16_flops = 0;              ///< of the matrix unit where there is one, else 0
   std::vector<BandwidthPoint> bandwidth;  ///< ascending working sets
   double timer_overhead_ns = 0;
-  std::string measured_at;           ///< ISO 8601, or empty for data files
-  std::string source;                ///< how the figures were had
+  std::string measured_at;  ///< ISO 8601, or empty for data files
+  std::string source;       ///< how the figures were had
 };
 
 /// `device.*` names for expressions; every `device.has_X` that is not a feature is false.

@@ -67,20 +67,19 @@ struct Launch {
   std::optional<LaunchLoop> loop;
   Defines instantiate;
   Defines defines;
-  std::vector<Expr> groups;       ///< exactly one of groups and threads is non-empty
+  std::vector<Expr> groups;  ///< exactly one of groups and threads is non-empty
   std::vector<Expr> threads;
   std::vector<Expr> group_size;
-  std::vector<Expr> group_memory; ///< bytes of each slot
+  std::vector<Expr> group_memory;  ///< bytes of each slot
   Defines constants;
   std::vector<Arg> args;
 };
 
 struct Scratch {
   std::string name;
-  DType dtype = DType::float32;
-  std::optional<Expr> dtype_expr;  ///< a type variable
+  Expr dtype = Expr::constant(0);  ///< an element type or a type variable
   std::vector<Expr> shape;
-  std::optional<double> init;      ///< else poisoned
+  std::optional<double> init;  ///< else poisoned
 };
 
 using TunableChoice = std::map<std::string, std::int64_t>;
@@ -100,9 +99,9 @@ struct Program {
   std::vector<std::pair<std::string, Expr>> let;
   std::vector<Expr> constraints;
   std::vector<Scratch> scratch;
-  Defines defines;                 ///< for every launch
+  Defines defines;  ///< for every launch
   std::vector<Launch> launches;
-  Select select;                   ///< only in programs that were exported; the hash leaves it out
+  Select select;  ///< only in programs that were exported; the hash leaves it out
 
   /// short_hash of the canonical JSON without `select`.
   std::string hash() const;
@@ -114,6 +113,11 @@ struct Program {
 using ReadSource = std::function<base::Result<std::string>(std::string_view path)>;
 base::Result<Program> parse_program(const base::Json& json, const Definition& definition,
                                     std::string_view where, const ReadSource& read_source);
+
+/// Reads a plan alone, as a model's reply brings it: format, task, dialect and files are known.
+base::Result<Program> parse_plan(const base::Json& json, const Definition& definition,
+                                 Dialect dialect, std::vector<Source> sources,
+                                 std::string_view where);
 
 /// Reads `path` and the sources beside it.
 base::Result<Program> load_program(const std::filesystem::path& path, const Definition& definition);

@@ -14,8 +14,8 @@ enum class Compare {
 };
 
 /// relative_rms: rms(out - ref) / rms(ref). element_factor: no element off by more than
-/// factor * relative_rms * (|ref| + rms(ref)). Definitions from elsewhere bring rtol and atol instead:
-/// |out - ref| <= atol + rtol |ref| for at least `required_match` of the elements.
+/// factor * relative_rms * (|ref| + rms(ref)). Definitions from elsewhere bring rtol and atol
+/// instead: |out - ref| <= atol + rtol |ref| for at least `required_match` of the elements.
 struct Tolerance {
   double relative_rms = 1e-5;
   double element_factor = 50.0;

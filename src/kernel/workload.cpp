@@ -20,9 +20,12 @@ std::optional<Role> parse_role(std::string_view text) {
 
 std::string_view role_name(Role role) {
   switch (role) {
-    case Role::tiny: return "tiny";
-    case Role::feedback: return "feedback";
-    case Role::heldout: return "heldout";
+    case Role::tiny:
+      return "tiny";
+    case Role::feedback:
+      return "feedback";
+    case Role::heldout:
+      return "heldout";
   }
   return "";
 }
@@ -36,7 +39,8 @@ void read_axes(ObjectReader& top, const Definition& definition, Workload& w) {
   for (const Axis& axis : definition.axes) {
     if (axis.constant) continue;
     const std::int64_t size = r.integer(axis.name);
-    if (r.ok() && (size < 1 || size > kMaxElements)) r.fault(axis.name, "is out of range 1 .. 2^40");
+    if (r.ok() && (size < 1 || size > kMaxElements))
+      r.fault(axis.name, "is out of range 1 .. 2^40");
     w.axes[axis.name] = size;
   }
   keep(top, r);
@@ -51,8 +55,10 @@ void read_types(ObjectReader& top, const Definition& definition, Workload& w) {
     const auto type = parse_dtype(text);
     bool found = false;
     for (const DType a : allowed) found = found || a == type;
-    if (!found) r.fault(name, fmt::format("\"{}\" is none of the definition's types", text));
-    else w.types[name] = *type;
+    if (!found)
+      r.fault(name, fmt::format("\"{}\" is none of the definition's types", text));
+    else
+      w.types[name] = *type;
   }
   keep(top, r);
 }
@@ -83,8 +89,10 @@ base::Result<Workload> parse_workload(const Json& json, const Definition& defini
   Workload w;
   w.name = r.text("name");
   const std::string role = r.text_or("role", "feedback");
-  if (const auto parsed = parse_role(role)) w.role = *parsed;
-  else r.fault("role", fmt::format("is \"{}\"; tiny, feedback or heldout is wanted", role));
+  if (const auto parsed = parse_role(role))
+    w.role = *parsed;
+  else
+    r.fault("role", fmt::format("is \"{}\"; tiny, feedback or heldout is wanted", role));
   read_axes(r, definition, w);
   read_types(r, definition, w);
   read_params(r, definition, w);
@@ -113,7 +121,8 @@ Json to_json(const Workload& w) {
   for (const auto& [name_, value] : w.params)
     std::visit(
         [&](const auto& v) {
-          if constexpr (!std::is_same_v<std::decay_t<decltype(v)>, DType>) json["params"][name_] = v;
+          if constexpr (!std::is_same_v<std::decay_t<decltype(v)>, DType>)
+            json["params"][name_] = v;
         },
         value);
   if (!w.absent.empty()) json["absent"] = w.absent;
@@ -157,8 +166,8 @@ base::Result<std::vector<TensorShape>> shapes_of(const Definition& definition, c
       for (const Expr& size : spec.shape) {
         KS_TRY(const std::int64_t n, size.eval_integer(scope));
         if (n < 1 || n > kMaxElements / elements)
-          return base::usage_error(w.name, fmt::format("{} has size {} = {}, out of range",
-                                                       spec.name, size.text(), n));
+          return base::usage_error(
+              w.name, fmt::format("{} has size {} = {}, out of range", spec.name, size.text(), n));
         elements *= n;
         t.shape.push_back(n);
       }

@@ -21,10 +21,10 @@ enum class Role {
 struct Workload {
   std::string name;
   Role role = Role::feedback;
-  std::map<std::string, std::int64_t> axes;   ///< variable axes; constants come from the definition
+  std::map<std::string, std::int64_t> axes;  ///< variable axes; constants come from the definition
   std::map<std::string, DType> types;
   std::map<std::string, Value> params;
-  std::set<std::string> absent;               ///< optional inputs that are not given
+  std::set<std::string> absent;  ///< optional inputs that are not given
 };
 
 /// A tensor of one workload, sizes known.
@@ -43,8 +43,8 @@ base::Result<Workload> parse_workload(const base::Json& json, const Definition& 
                                       std::string_view where);
 base::Json to_json(const Workload& workload);
 
-/// Axes (constants too), types, parameters and presence of optional inputs. `derived` values are the
-/// caller's to add.
+/// Axes (constants too), types, parameters and presence of optional inputs. `derived` values are
+/// the caller's to add.
 Scope scope_of(const Definition& definition, const Workload& workload);
 
 /// Inputs that are present, then outputs, in the definition's order. An error where a size is

@@ -25,9 +25,9 @@ namespace ksearch::target {
 
 /// A built program: opaque to everybody but the target that made it. Cheap to copy.
 struct Executable {
-  std::string id;                    ///< content hash of sources, flags and compiler
-  std::string path;                  ///< folder of its artefacts
-  base::Json resources;              ///< what the compiler said: code bytes, spills, ...
+  std::string id;        ///< content hash of sources, flags and compiler
+  std::string path;      ///< folder of its artefacts
+  base::Json resources;  ///< what the compiler said: code bytes, spills, ...
 };
 
 /// One tensor of a set, as the plan names it; scratch is the plan's own and not listed.
@@ -38,7 +38,7 @@ struct Job {
   const kernel::Workload* workload = nullptr;
   const kernel::BoundProgram* plan = nullptr;
   std::vector<TensorShape> tensors;
-  int sets = 1;                      ///< distinct copies of all tensors
+  int sets = 1;  ///< distinct copies of all tensors
   /// Each buffer's end touches an inaccessible page (or canary bytes up to its alignment).
   bool guard = true;
 };
@@ -47,7 +47,7 @@ struct Job {
 struct Done {
   double bracket_ns = 0;
   std::vector<double> call_ns;
-  double signal_ns = 0;              ///< measured cost of an empty go..done
+  double signal_ns = 0;  ///< measured cost of an empty go..done
 };
 
 /// Done, or how it failed: Crashed, TimedOut, Rejected{sandbox|timing}, Unsafe, LimitExceeded.
@@ -83,7 +83,8 @@ class Target {
   /// Rules that need no compiler; nothing where the program keeps them.
   virtual std::optional<kernel::Verdict> check(const kernel::Program& program) = 0;
   /// Compiles what the plans need. The failure is CompileFailed, Rejected or Unsupported.
-  virtual std::variant<Executable, kernel::Verdict, kernel::Lost> build(const BuildRequest& request) = 0;
+  virtual std::variant<Executable, kernel::Verdict, kernel::Lost> build(
+      const BuildRequest& request) = 0;
   virtual base::Result<std::unique_ptr<Worker>> start(const Executable& executable) = 0;
 };
 
