@@ -17,6 +17,8 @@ struct EvaluateRequest {
   kernel::Program program;
   std::optional<kernel::Program> parent;
   kernel::Select parent_select;
+  /// What is left of the run's wall time: an allowance to keep to, not a limit that cuts.
+  std::optional<std::chrono::nanoseconds> time_left;
 };
 
 /// Told as an evaluation goes on, for views: "compile", "tiny 3/12", "timing f32_causal_d64".
@@ -25,7 +27,8 @@ using Progress = std::function<void(std::string_view what)>;
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  virtual kernel::EvaluateReply evaluate(const EvaluateRequest& request, const Progress& progress) = 0;
+  virtual kernel::EvaluateReply evaluate(const EvaluateRequest& request,
+                                         const Progress& progress) = 0;
 };
 
 }  // namespace ksearch::evaluate

@@ -1,0 +1,42 @@
+// The search and its run folder: recording into it, and resuming from it.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "search/driver.h"
+#include "search/engine.h"
+#include "store/run.h"
+
+namespace ksearch::search {
+
+/// Stores programs, then the told line, then the events; the tree's snapshot after each cycle and
+/// at the end.
+class StoreRecorder final : public Recorder {
+ public:
+  explicit StoreRecorder(store::Run* run) : run_(run) {}
+  base::Result<void> told(const Told& told) override;
+  base::Result<void> events(std::span<const event::Event> events, const Engine& engine) override;
+
+ private:
+  store::Run* run_;  // borrowed
+};
+
+struct Resumed {
+  Engine engine;
+  std::chrono::nanoseconds already{0};  ///< run time so far
+  std::vector<std::string> notes;       ///< a torn last line that was dropped, ...
+};
+
+/// Folds the journal of an open run into the state it was in, writes the reader lines that a kill
+/// cut off, and replaces the snapshot. `sink` hears the past (for a view that should show it), if
+/// given.
+base::Result<Resumed> resume(store::Run& run, const kernel::Definition& definition,
+                             event::Sink* sink = nullptr);
+
+/// The same from a run that is only read: for reports.
+base::Result<Resumed> reconstruct(const store::RunData& data, const kernel::Definition& definition);
+
+}  // namespace ksearch::search
