@@ -7,43 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "kernel/expr_node.h"
+
 namespace ksearch::kernel {
-
-enum class Op {
-  integer,
-  boolean,
-  dtype,
-  name,
-  present,
-  size_of,
-  negate,
-  logical_not,
-  add,
-  subtract,
-  multiply,
-  divide,
-  modulo,
-  equal,
-  not_equal,
-  less,
-  less_equal,
-  greater,
-  greater_equal,
-  logical_and,
-  logical_or,
-  ceil_div,
-  min,
-  max,
-  clamp,
-};
-
-struct Expr::Node {
-  Op op = Op::integer;
-  std::int64_t integer = 0;
-  DType dtype = DType::float32;
-  std::string name;
-  std::vector<Node> children;
-};
 
 struct Expr::Parsed {
   std::string text;
@@ -542,5 +508,6 @@ base::Result<double> Expr::eval_number(const Scope& scope) const {
 const std::set<std::string>& Expr::names() const { return parsed_->names; }
 const std::set<std::string>& Expr::tensors() const { return parsed_->tensors; }
 const std::string& Expr::text() const { return parsed_->text; }
+const Expr::Node& Expr::root() const { return parsed_->root; }
 
 }  // namespace ksearch::kernel

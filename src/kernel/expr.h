@@ -65,6 +65,8 @@ class Expr {
   const std::set<std::string>& names() const;
   const std::set<std::string>& tensors() const;
   const std::string& text() const;
+  /// Its parsed form (expr_node.h).
+  const Node& root() const;
   friend bool operator==(const Expr& a, const Expr& b) { return a.text() == b.text(); }
 
  private:
