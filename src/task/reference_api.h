@@ -1,6 +1,7 @@
-// What a task's `reference.cpp` sees: float64 copies of the inputs by name, float64 outputs to fill.
-// It defines `extern "C" void reference(const ks_reference* call)`, which is called once for each
-// part, on several threads at once: part p of n does its share of the outputs (rows p, p + n, ...).
+// What a task's `reference.cpp` sees: float64 copies of the inputs by name, float64 outputs to
+// fill. It defines `extern "C" void reference(const ks_reference* call)`, which is called once for
+// each part, on several threads at once: part p of n does its share of the outputs (rows p, p + n,
+// ...).
 #pragma once
 
 #include <cstdint>

@@ -5,12 +5,14 @@
 //              workloads.jsonl        one workload a line
 //              reference.cpp | .py    float64 truth (reference_api.h; or setup(case), or run(...))
 //              naive/DIALECT/program.json
-//              experts/NAME/program.json, expert.json       a program, maybe linking a library
-//              experts/NAME.py                              a script: setup(case) -> callable
+//              experts/NAME.py                a script: setup(case) -> callable
+//              experts/NAME/program.json      a program
+//              experts/NAME.json              how a script or program is started: ksearch.expert/1
 #pragma once
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,13 +24,21 @@
 namespace ksearch::task {
 
 /// A library's implementation of the task, trusted: what programs are measured against.
+///
+/// `experts/NAME.json`, where a bare script or program does not say enough; each variant is an expert
+/// of its own, "NAME (VARIANT)", and the session keeps the best:
+///   { "format": "ksearch.expert/1", "script": "NAME.py" or "program": "NAME/program.json",
+///     "link": ["openblas"],
+///     "variants": [{"name": "SkylakeX", "needs": "device.has_avx512f",
+///                   "environment": {"OPENBLAS_CORETYPE": "SkylakeX"}}] }
 struct Expert {
-  std::string name;                        ///< "torch", "openblas"
-  std::filesystem::path path;              ///< the script, or the folder of the program
+  std::string name;                        ///< "torch", "openblas (SkylakeX)"
+  std::filesystem::path path;              ///< the script, or the program.json
   std::optional<kernel::Program> program;  ///< none: a script
   /// Libraries the program links: names as the linker knows them, or paths.
   std::vector<std::string> link;
-  std::map<std::string, std::string> environment;  ///< of its worker: {"OPENBLAS_CORETYPE": "SkylakeX"}
+  std::map<std::string, std::string> environment;  ///< of its worker
+  std::optional<kernel::Expr> needs;       ///< over device.*; where it does not hold it is left out
 };
 
 struct Task {
