@@ -12,29 +12,23 @@ namespace fs = std::filesystem;
 using base::Json;
 using base::ObjectReader;
 
-base::Result<Expert> bare(const std::string& name, const fs::path& path,
-                          const kernel::Definition& definition) {
-  Expert expert;
-  expert.name = name;
-  expert.path = path;
-  if (path.extension() == ".json") {
-    KS_TRY(expert.program, kernel::load_program(path, definition));
-  }
-  return expert;
+/// An optional expression; a name that `allowed` refuses is a fault.
+template <class Allowed>
+base::Result<std::optional<kernel::Expr>> read_condition(ObjectReader& r, std::string_view key,
+                                                         Allowed allowed) {
+  const std::string text = r.text_or(key, "");
+  if (text.empty()) return std::nullopt;
+  KS_TRY(kernel::Expr expr, kernel::Expr::parse(text, r.place(key)));
+  for (const std::string& name : expr.names())
+    if (!allowed(name)) r.fault(key, fmt::format("\"{}\" is no name that can stand here", name));
+  return expr;
 }
 
 /// One entry of `variants` on top of what all of them share.
 base::Result<Expert> read_variant(const Json& json, const std::string& where, Expert expert) {
   ObjectReader r(json, where);
   expert.name = fmt::format("{} ({})", expert.name, r.text("name"));
-  const std::string needs = r.text_or("needs", "");
-  if (!needs.empty()) {
-    auto parsed = kernel::Expr::parse(needs, r.place("needs"));
-    if (!parsed) return std::unexpected(parsed.error());
-    for (const std::string& name : parsed->names())
-      if (!name.starts_with("device.")) r.fault("needs", fmt::format("\"{}\" is no device.* name", name));
-    expert.needs = std::move(*parsed);
-  }
+  KS_TRY(expert.needs, read_condition(r, "needs", [](const std::string& n) { return n.starts_with("device."); }));
   if (const Json* environment = r.optional_object("environment"))
     for (const auto& [key, value] : environment->items()) {
       if (!value.is_string()) r.fault("environment", fmt::format("\"{}\" is no text", key));
@@ -46,8 +40,15 @@ base::Result<Expert> read_variant(const Json& json, const std::string& where, Ex
 
 struct Described {
   std::vector<Expert> experts;
-  fs::path of;  ///< the script or the program's folder, which is then no bare expert
+  fs::path of;  ///< the script, which is then no bare expert
 };
+
+base::Result<fs::path> file_beside(const fs::path& path, const std::string& name) {
+  const fs::path relative(name);
+  if (relative.is_absolute() || std::ranges::find(relative, "..") != relative.end())
+    return base::usage_error(path.string(), fmt::format("{} is outside the folder", name));
+  return path.parent_path() / relative;
+}
 
 base::Result<Described> read_described(const fs::path& path, const kernel::Definition& definition) {
   KS_TRY(const std::string text, read_text(path));
@@ -55,19 +56,33 @@ base::Result<Described> read_described(const fs::path& path, const kernel::Defin
   ObjectReader r(json, path.string());
   if (r.text("format") != "ksearch.expert/1") r.fault("format", "ksearch.expert/1 is wanted");
   r.ignore("description");
-  const std::string script = r.text_or("script", ""), program = r.text_or("program", "");
-  if (script.empty() == program.empty()) r.fault("script", "exactly one of script and program is wanted");
-  const std::vector<std::string> link = r.texts_or_empty("link");
+  Expert common;
+  common.name = r.text("name");
+  const std::string kind = r.text("kind"), source = r.text_or("source", "");
+  const std::string program = kind == "cpp" ? r.text("program") : "";
+  if (kind != "cpp" && kind != "python") r.fault("kind", "python or cpp is wanted");
+  if (kind == "python" && source.empty()) r.fault("source", "is missing");
+  common.requires_modules = r.texts_or_empty("requires");
+  const auto in_scope = [&](const std::string& name) {
+    return definition.types.contains(name) ||
+           std::ranges::find(definition.axes, name, &kernel::Axis::name) != definition.axes.end() ||
+           std::ranges::find(definition.params, name, &kernel::Param::name) != definition.params.end();
+  };
+  KS_TRY(common.supports, read_condition(r, "supports", in_scope));
+  if (const Json* library = r.optional_object("library")) {
+    ObjectReader l(*library, r.place("library"));
+    common.library_package = l.text("package");
+    KS_RETURN_IF_ERROR(l.finish());
+  }
   const Json* variants = r.optional_array("variants");
   KS_RETURN_IF_ERROR(r.finish());
 
-  const fs::path relative(script.empty() ? program : script);
-  if (relative.is_absolute() || std::ranges::find(relative, "..") != relative.end())
-    return base::usage_error(path.string(), fmt::format("{} is outside the folder", relative.string()));
-  KS_TRY(Expert common, bare(path.stem().string(), path.parent_path() / relative, definition));
-  common.link = link;
   Described d;
-  d.of = script.empty() ? common.path.parent_path() : common.path;
+  KS_TRY(common.path, file_beside(path, kind == "cpp" ? program : source));
+  if (kind == "cpp") {
+    KS_TRY(common.program, kernel::load_program(common.path, definition));
+  }
+  d.of = common.path;
   if (!variants) {
     d.experts.push_back(std::move(common));
     return d;
@@ -87,18 +102,18 @@ base::Result<std::vector<Expert>> read_experts(const fs::path& folder,
   std::set<fs::path> described;
   const std::vector<fs::path> entries = sorted_entries(folder);
   for (const fs::path& entry : entries) {
-    if (entry.extension() != ".json") continue;
+    const std::string name = entry.filename().string();
+    if (entry.extension() != ".json" || name.ends_with(".program.json")) continue;
     KS_TRY(Described d, read_described(entry, definition));
     described.insert(d.of);
     std::ranges::move(d.experts, std::back_inserter(experts));
   }
   for (const fs::path& entry : entries) {
-    if (described.contains(entry) || entry.extension() == ".json") continue;
-    const bool script = entry.extension() == ".py";
-    std::error_code ignored;
-    if (!script && !fs::exists(entry / "program.json", ignored)) continue;  // a README, __pycache__
-    KS_TRY(Expert one, bare(entry.stem().string(), script ? entry : entry / "program.json", definition));
-    experts.push_back(std::move(one));
+    if (entry.extension() != ".py" || described.contains(entry)) continue;
+    Expert bare;
+    bare.name = entry.stem().string();
+    bare.path = entry;
+    experts.push_back(std::move(bare));
   }
   std::ranges::sort(experts, {}, &Expert::name);
   const auto twice = std::ranges::adjacent_find(experts, {}, &Expert::name);

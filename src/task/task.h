@@ -5,9 +5,7 @@
 //              workloads.jsonl        one workload a line
 //              reference.cpp | .py    float64 truth (reference_api.h; or setup(case), or run(...))
 //              naive/DIALECT/program.json
-//              experts/NAME.py                a script: setup(case) -> callable
-//              experts/NAME/program.json      a program
-//              experts/NAME.json              how a script or program is started: ksearch.expert/1
+//              experts/NAME.json              what programs are measured against: ksearch.expert/1
 #pragma once
 
 #include <filesystem>
@@ -25,19 +23,22 @@ namespace ksearch::task {
 
 /// A library's implementation of the task, trusted: what programs are measured against.
 ///
-/// `experts/NAME.json`, where a bare script or program does not say enough; each variant is an expert
-/// of its own, "NAME (VARIANT)", and the session keeps the best:
-///   { "format": "ksearch.expert/1", "script": "NAME.py" or "program": "NAME/program.json",
-///     "link": ["openblas"],
+/// `experts/NAME.json`; a bare `experts/NAME.py` is an expert too. Each variant is an expert of its own,
+/// "NAME (VARIANT)", and the session keeps the best:
+///   { "format": "ksearch.expert/1", "name": "torch", "kind": "python", "source": "with_torch.py",
+///     "supports": "T == float32", "requires": ["torch"] }
+///   { "format": "ksearch.expert/1", "name": "openblas", "kind": "cpp", "program": "openblas.program.json",
+///     "library": {"package": "scipy_openblas32"},
 ///     "variants": [{"name": "SkylakeX", "needs": "device.has_avx512f",
 ///                   "environment": {"OPENBLAS_CORETYPE": "SkylakeX"}}] }
 struct Expert {
   std::string name;                        ///< "torch", "openblas (SkylakeX)"
-  std::filesystem::path path;              ///< the script, or the program.json
+  std::filesystem::path path;              ///< the script, or the program's JSON
   std::optional<kernel::Program> program;  ///< none: a script
-  /// Libraries the program links: names as the linker knows them, or paths.
-  std::vector<std::string> link;
+  std::string library_package;             ///< Python package whose shared library the program links, or empty
+  std::vector<std::string> requires_modules;       ///< of Python
   std::map<std::string, std::string> environment;  ///< of its worker
+  std::optional<kernel::Expr> supports;    ///< over axes, types and params of a workload
   std::optional<kernel::Expr> needs;       ///< over device.*; where it does not hold it is left out
 };
 

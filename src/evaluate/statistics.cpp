@@ -1,0 +1,114 @@
+#include "evaluate/statistics.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/check.h"
+
+namespace ksearch::evaluate {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Two-sided 95% points of Student's t for 1 to 4 degrees of freedom.
+constexpr std::array<double, 4> kStudent{12.706, 4.303, 3.182, 2.776};
+constexpr std::size_t kFirstWithOrderInterval = 6;  // 1 - 2 * 0.5^6 = 0.969; with five it is 0.9375
+
+/// P(X <= k) for X binomial(n, 1/2), by logarithms: n may be large.
+double binomial_half_cdf(int n, int k) {
+  double sum = 0;
+  for (int i = 0; i <= k; ++i)
+    sum += std::exp(std::lgamma(n + 1.0) - std::lgamma(i + 1.0) - std::lgamma(n - i + 1.0) -
+                    n * std::log(2.0));
+  return sum;
+}
+
+/// How far, in order statistics from the ends, the 95% interval of a median of n reaches: `depth` whole
+/// ones (1: the extremes) and `part` of the way to the next.
+struct Reach {
+  int depth = 1;
+  double part = 0;
+};
+
+Reach reach(int n) {
+  // Coverage of [x(d), x(n + 1 - d)] is 1 - 2 P(X <= d - 1).
+  int d = 1;
+  while (d + 1 <= n / 2 && 1 - 2 * binomial_half_cdf(n, d) >= 0.95) ++d;
+  const double wide = 1 - 2 * binomial_half_cdf(n, d - 1);
+  const double narrow = 1 - 2 * binomial_half_cdf(n, d);
+  const double i = (wide - 0.95) / (wide - narrow);
+  return {d, (n - d) * i / (d + (n - 2 * d) * i)};
+}
+
+}  // namespace
+
+double median(std::vector<double> samples) {
+  KS_CHECK(!samples.empty(), "a median needs a sample");
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  if (samples.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(samples.begin(), middle)) / 2;
+}
+
+Interval location(std::vector<double> samples) {
+  KS_CHECK(!samples.empty(), "an interval needs a sample");
+  const std::size_t n = samples.size();
+  if (n == 1) return {samples[0], -kInfinity, kInfinity};
+  if (n < kFirstWithOrderInterval) {
+    const auto count = static_cast<double>(n);
+    const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / count;
+    double squares = 0;
+    for (const double s : samples) squares += (s - mean) * (s - mean);
+    const double half = kStudent[n - 2] * std::sqrt(squares / (count - 1) / count);
+    return {mean, mean - half, mean + half};
+  }
+  std::sort(samples.begin(), samples.end());
+  const Reach r = reach(static_cast<int>(n));
+  const auto d = static_cast<std::size_t>(r.depth);
+  const double low = samples[d - 1] + r.part * (samples[d] - samples[d - 1]);
+  const double high = samples[n - d] + r.part * (samples[n - d - 1] - samples[n - d]);
+  return {median(std::move(samples)), low, high};
+}
+
+kernel::Ratio paired_ratio(std::span<const double> baseline_ns, std::span<const double> program_ns) {
+  KS_CHECK(baseline_ns.size() == program_ns.size() && !program_ns.empty(), "ratios come from pairs");
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < program_ns.size(); ++i) {
+    KS_CHECK(baseline_ns[i] > 0 && program_ns[i] > 0, "times are positive");
+    logs.push_back(std::log(baseline_ns[i] / program_ns[i]));
+  }
+  const Interval at = location(std::move(logs));
+  return {std::exp(at.value), std::exp(at.low), std::exp(at.high), static_cast<int>(program_ns.size())};
+}
+
+kernel::Ratio unpaired_ratio(std::span<const double> baseline_ns, std::span<const double> program_ns) {
+  const auto logs = [](std::span<const double> times) {
+    std::vector<double> l;
+    for (const double t : times) l.push_back(std::log(t));
+    return location(std::move(l));
+  };
+  const Interval b = logs(baseline_ns), p = logs(program_ns);
+  const double value = b.value - p.value;
+  const double down = std::hypot(b.value - b.low, p.high - p.value);
+  const double up = std::hypot(b.high - b.value, p.value - p.low);
+  return {std::exp(value), std::exp(value - down), std::exp(value + up),
+          static_cast<int>(std::min(baseline_ns.size(), program_ns.size()))};
+}
+
+kernel::Ratio geometric_mean(std::span<const kernel::Ratio> ratios) {
+  KS_CHECK(!ratios.empty(), "a mean needs a ratio");
+  double sum = 0, down = 0, up = 0;
+  int pairs = ratios[0].pairs;
+  for (const kernel::Ratio& r : ratios) {
+    sum += std::log(r.value);
+    down = std::hypot(down, std::log(r.value) - std::log(r.low));
+    up = std::hypot(up, std::log(r.high) - std::log(r.value));
+    pairs = std::min(pairs, r.pairs);
+  }
+  const auto n = static_cast<double>(ratios.size());
+  return {std::exp(sum / n), std::exp((sum - down) / n), std::exp((sum + up) / n), pairs};
+}
+
+}  // namespace ksearch::evaluate

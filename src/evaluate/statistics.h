@@ -1,0 +1,38 @@
+// Medians, ratios and their 95% intervals from timed batches.
+//
+// The host is noisy and the noise is lopsided, so the figures are medians and the intervals rest on
+// order statistics: they assume nothing of the distribution but that pairs are independent.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kernel/outcome.h"
+
+namespace ksearch::evaluate {
+
+struct Interval {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+
+/// Median of at least one sample.
+double median(std::vector<double> samples);
+
+/// The median with its 95% interval: from six samples on by interpolated order statistics (Hettmansperger
+/// and Sheather 1986); below, where no two order statistics cover 95%, the mean with Student's t,
+/// which is honest about how little two to five samples say. One sample: an infinite interval.
+Interval location(std::vector<double> samples);
+
+/// baseline / program from interleaved pairs: the location of the logarithms.
+kernel::Ratio paired_ratio(std::span<const double> baseline_ns, std::span<const double> program_ns);
+
+/// The same for batches that were not interleaved: each median's own interval, in quadrature.
+kernel::Ratio unpaired_ratio(std::span<const double> baseline_ns, std::span<const double> program_ns);
+
+/// Geometric mean of ratios; intervals, which are independent, in quadrature on the logarithmic scale.
+/// `pairs` is the smallest one's.
+kernel::Ratio geometric_mean(std::span<const kernel::Ratio> ratios);
+
+}  // namespace ksearch::evaluate
