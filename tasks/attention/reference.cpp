@@ -37,13 +37,14 @@ static void attention_head_reference(const double* q, const double* k, const dou
 }
 
 /// q, out: [B, H, Lq, D]; k, v: [B, Hkv, Lk, D]. Query head h reads head h / (H / Hkv).
-static void attention_reference(const double* q, const double* k, const double* v, double* out,
-                                int64_t B, int64_t H, int64_t Hkv, int64_t Lq, int64_t Lk,
-                                int64_t D, bool causal, double scale) {
-  for (int64_t b = 0; b < B; ++b)
-    for (int64_t h = 0; h < H; ++h) {
-      const int64_t query = (b * H + h) * Lq * D;
-      const int64_t key = (b * Hkv + h / (H / Hkv)) * Lk * D;
-      attention_head_reference(q + query, k + key, v + key, out + query, Lq, Lk, D, causal, scale);
-    }
+extern "C" void reference(const ks_reference* call) {
+  const int64_t H = call->axis("H"), Hkv = call->axis("Hkv");
+  const int64_t Lq = call->axis("Lq"), Lk = call->axis("Lk"), D = call->axis("D");
+  for (int64_t head = call->part; head < call->axis("B") * H; head += call->parts) {
+    const int64_t query = head * Lq * D;
+    const int64_t key = (head / H * Hkv + head % H / (H / Hkv)) * Lk * D;
+    attention_head_reference(call->input("q") + query, call->input("k") + key,
+                             call->input("v") + key, call->output("out") + query, Lq, Lk, D,
+                             call->param("causal") != 0, call->param("scale"));
+  }
 }

@@ -14,3 +14,11 @@ static void rms_norm_reference(const double* x, const double* w, double* out, in
     for (int64_t c = 0; c < cols; ++c) result[c] = in[c] * scale * w[c];
   }
 }
+
+extern "C" void reference(const ks_reference* call) {
+  const int64_t rows = call->axis("rows"), cols = call->axis("cols");
+  const int64_t first = rows * call->part / call->parts;
+  const int64_t last = rows * (call->part + 1) / call->parts;
+  rms_norm_reference(call->input("x") + first * cols, call->input("w"),
+                     call->output("out") + first * cols, last - first, cols, call->param("eps"));
+}
