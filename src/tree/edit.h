@@ -41,7 +41,7 @@ enum class Refusal {
   duplicate_id,
   cycle,
   missing_field,
-  wrong_kind,  ///< a text where a number is wanted, a key we do not know
+  wrong_kind,  ///< an object where a number is wanted
   out_of_range,
   not_allowed,  ///< solution_ref, node_id, parent_id, the root's decision
   not_an_open_leaf,
