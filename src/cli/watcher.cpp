@@ -1,0 +1,131 @@
+#include "cli/watcher.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "cli/live_state.h"
+#include "cli/live_view.h"
+#include "cli/terminal.h"
+
+namespace ksearch::cli {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+class LiveWatcher final : public Watcher {
+ public:
+  LiveWatcher(int terminal, const report::Style& style, std::string_view task)
+      : style_(style), screen_(std::make_unique<Screen>(terminal)) {
+    state_.run.task = std::string(task);
+    // Signals are the main thread's.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { redraw(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  ~LiveWatcher() override { close(); }
+
+  void on(const event::Event& event) override {
+    const std::lock_guard lock(mutex_);
+    state_.on(event);
+    elapsed_ = event.at;
+    heard_ = Steady::now();
+    running_ = !std::holds_alternative<event::RunEnded>(event.what);
+  }
+  void progress(std::string_view what) override {
+    const std::lock_guard lock(mutex_);
+    state_.progress(what);
+  }
+  void stopping() override {
+    const std::lock_guard lock(mutex_);
+    state_.stopping = true;
+  }
+  void close() override {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
+    screen_.reset();
+  }
+
+ private:
+  void redraw() {
+    constexpr auto kInterval = std::chrono::milliseconds(200);
+    std::unique_lock lock(mutex_);
+    while (!closed_) {
+      LiveState state = state_;
+      if (running_) state.elapsed = elapsed_ + (Steady::now() - heard_);
+      lock.unlock();
+      screen_->draw(live_lines(style_, state, screen_->size()));
+      lock.lock();
+      wake_.wait_for(lock, kInterval, [this] { return closed_; });
+    }
+  }
+
+  report::Style style_;
+  std::unique_ptr<Screen> screen_;
+  std::mutex mutex_;  // of everything below
+  std::condition_variable wake_;
+  LiveState state_;
+  std::chrono::nanoseconds elapsed_{0};
+  Steady::time_point heard_ = Steady::now();
+  bool running_ = false;
+  bool closed_ = false;
+  std::thread thread_;
+};
+
+class LineWatcher final : public Watcher {
+ public:
+  LineWatcher(int fd, const report::Style& style) : fd_(fd), style_(style) {}
+
+  void on(const event::Event& event) override {
+    started_ = true;
+    const std::string text = event::summary(event);
+    if (text.empty()) return;
+    const double seconds = std::chrono::duration<double>(event.at).count();
+    line(fmt::format("{:>6}  {}", report::seconds_text(seconds), text));
+  }
+  void progress(std::string_view what) override {
+    // Stages of one kind ("timing a", "timing b") come often: a line when the kind changes.
+    const std::string kind(what.substr(0, what.find(' ')));
+    if (started_ || kind == last_kind_) return;
+    last_kind_ = kind;
+    line(fmt::format("{:>6}  {}", "", what));
+  }
+  void stopping() override { line("        stops after what is running now"); }
+  void close() override {}
+
+ private:
+  void line(std::string text) {
+    text = report::printable(style_, text) + "\n";
+    // A reader that is gone must not end the run.
+    [[maybe_unused]] const ssize_t n = write(fd_, text.data(), text.size());
+  }
+
+  int fd_;
+  report::Style style_;
+  std::string last_kind_;
+  bool started_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Watcher> make_live_watcher(int terminal, const report::Style& style,
+                                           std::string_view task) {
+  return std::make_unique<LiveWatcher>(terminal, style, task);
+}
+
+std::unique_ptr<Watcher> make_line_watcher(int fd, const report::Style& style) {
+  return std::make_unique<LineWatcher>(fd, style);
+}
+
+}  // namespace ksearch::cli
