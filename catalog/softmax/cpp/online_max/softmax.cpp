@@ -1,0 +1,106 @@
+// Softmax in two passes over a row: maximum and sum together, the sum rescaled whenever the maximum
+// grows, then every exponential once more, straight into the output. Reads less than three passes,
+// computes twice the exponentials.
+#include <algorithm>
+#include <limits>
+
+namespace {
+
+using Vec = float __attribute__((vector_size(4 * LANES)));
+using Int = int32_t __attribute__((vector_size(4 * LANES)));
+
+Vec load(const float* p) {
+  Vec v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+void store(float* p, Vec v) { std::memcpy(p, &v, sizeof v); }
+Vec max(Vec a, Vec b) { return a > b ? a : b; }
+
+template <class Op>
+float reduce(Vec v, Op op) {
+  float lane[LANES];
+  std::memcpy(lane, &v, sizeof v);
+  for (int half = LANES / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) lane[i] = op(lane[i], lane[i + half]);
+  return lane[0];
+}
+float largest(Vec v) {
+  return reduce(v, [](float a, float b) { return a > b ? a : b; });
+}
+float sum(Vec v) {
+  return reduce(v, [](float a, float b) { return a + b; });
+}
+
+/// 2^t for t <= 0, to 2e-7. Adding 1.5 * 2^23 rounds t and leaves its integer in the low bits,
+/// which go into the exponent; the polynomial is of degree 5, for the fraction in [-0.5, 0.5].
+Vec exp2(Vec t) {
+  t = max(t, Vec{} - 126.0f);
+  const Vec shifted = t + 12582912.0f;
+  const Vec f = t - (shifted - 12582912.0f);
+  Vec p = f * 1.33335581e-3f + 9.61812911e-3f;
+  p = p * f + 5.55041087e-2f;
+  p = p * f + 2.40226507e-1f;
+  p = p * f + 6.93147181e-1f;
+  p = p * f + 1.0f;
+  return (Vec)((Int)p + ((Int)shifted << 23));
+}
+constexpr float kLog2e = 1.44269504f;
+
+/// Of the last vector of a row, which ends at its end: the lanes from `from` on, else 0. Those
+/// before belong to the vector before it, too, and are counted there.
+Vec lanes_from(int64_t from, Vec v) {
+  Int lane{};
+  for (int i = 0; i < LANES; ++i) lane[i] = i;
+  return lane >= static_cast<int32_t>(from) ? v : Vec{};
+}
+
+/// A row shorter than a vector, as the start of one.
+void narrow_row(const float* x, float* out, int64_t cols) {
+  float padded[LANES], result[LANES];
+  std::fill_n(padded, LANES, std::numeric_limits<float>::lowest());
+  std::copy_n(x, cols, padded);
+  const Vec v = load(padded);
+  const Vec e = exp2((v - largest(v)) * kLog2e);
+  store(result, e / sum(e));
+  std::copy_n(result, cols, out);
+}
+
+void softmax_row(const float* x, float* out, int64_t cols) {
+  // Each lane has a maximum and a sum of its own; a block of vectors shares one rescaling.
+  constexpr int64_t kBlock = 8 * LANES;
+  Vec m = load(x + cols - LANES) * kLog2e;
+  Vec s{};
+  int64_t c = 0;
+  for (; c + kBlock <= cols; c += kBlock) {
+    Vec block = m;
+    for (int64_t i = 0; i < kBlock; i += LANES) block = max(block, load(x + c + i) * kLog2e);
+    s *= exp2(m - block);
+    m = block;
+    for (int64_t i = 0; i < kBlock; i += LANES) s += exp2(load(x + c + i) * kLog2e - m);
+  }
+  for (; c + LANES <= cols; c += LANES) {
+    const Vec grown = max(m, load(x + c) * kLog2e);
+    s = s * exp2(m - grown) + exp2(load(x + c) * kLog2e - grown);
+    m = grown;
+  }
+  s += lanes_from(c + LANES - cols, exp2(load(x + cols - LANES) * kLog2e - m));
+
+  const float top = largest(m);
+  const float scale = 1 / sum(s * exp2(m - top));
+  for (c = 0; c + LANES <= cols; c += LANES)
+    store(out + c, exp2(load(x + c) * kLog2e - top) * scale);
+  store(out + cols - LANES, exp2(load(x + cols - LANES) * kLog2e - top) * scale);
+}
+
+}  // namespace
+
+extern "C" void softmax(const float* x, float* out, int64_t rows, int64_t cols, int64_t share,
+                        const ks_group* group) {
+  const int64_t first = group->id[0] * share;
+  for (int64_t r = first; r < std::min(rows, first + share); ++r)
+    if (cols < LANES)
+      narrow_row(x + r * cols, out + r * cols, cols);
+    else
+      softmax_row(x + r * cols, out + r * cols, cols);
+}
