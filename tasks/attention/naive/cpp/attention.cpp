@@ -1,0 +1,36 @@
+// Attention of one query a group, as the definition says it, in three passes: the scores, their
+// softmax, the weighted sum of the values.
+#include <algorithm>
+#include <cmath>
+
+extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq, int64_t Lk,
+                          int64_t D, int64_t heads_per_kv, bool causal, float scale,
+                          const ks_group* group) {
+  const int64_t i = group->id[0], head = group->id[1];
+  q += (head * Lq + i) * D;
+  out += (head * Lq + i) * D;
+  k += head / heads_per_kv * Lk * D;
+  v += head / heads_per_kv * Lk * D;
+  const int64_t seen = causal ? i + Lk - Lq + 1 : Lk;
+  float* score = static_cast<float*>(group->memory);
+
+  for (int64_t j = 0; j < seen; ++j) {
+    float sum = 0;
+    for (int64_t d = 0; d < D; ++d) sum += float(q[d]) * float(k[j * D + d]);
+    score[j] = sum * scale;
+  }
+
+  float max = score[0];
+  for (int64_t j = 1; j < seen; ++j) max = std::max(max, score[j]);
+  float total = 0;
+  for (int64_t j = 0; j < seen; ++j) {
+    score[j] = std::exp(score[j] - max);
+    total += score[j];
+  }
+
+  for (int64_t d = 0; d < D; ++d) {
+    float sum = 0;
+    for (int64_t j = 0; j < seen; ++j) sum += score[j] * float(v[j * D + d]);
+    out[d] = sum / total;
+  }
+}
