@@ -18,21 +18,21 @@
 #include "base/clock.h"
 #include "evaluate/certificate.h"
 #include "evaluate/evaluator.h"
+#include "evaluate/truth.h"
 #include "target/target.h"
 #include "task/task.h"
 
 namespace ksearch::evaluate {
-
-/// Starts the worker of an expert that is a script. An error says why it cannot run here.
-using StartScript =
-    std::function<base::Result<std::unique_ptr<target::Worker>>(const task::Expert& expert)>;
 
 struct SessionOptions {
   const task::Task* task = nullptr;         ///< borrowed for the session; filtered by --where already
   target::Target* target = nullptr;         ///< borrowed; where programs run
   target::Target* reference_target = nullptr;  ///< borrowed; a CPU target on all cores for float64
   StartScript start_script;                 ///< null: experts in Python are skipped, and that is said
-  /// Measures the ceilings again, before a program is called too fast to be true. Null: as they are.
+  TrustExpert trust_expert;                 ///< null: experts that link a library are skipped
+  /// Facts for certificates that only the caller knows: {"sandbox", "compiler", "ksearch", ...}.
+  base::Json basis = base::Json::object();
+  /// Measures the ceilings now: once at the start, and again, before a program is called too fast to be true. Null: as they are.
   std::function<base::Result<kernel::HardwareProfile>()> measure_ceilings;
   std::uint64_t seed = 1;                   ///< inputs, orders and checked calls; kept from programs
   /// Wall time for the timed batches of one evaluation, shared by its workloads. Compiling and
@@ -76,6 +76,8 @@ class Session : public Evaluator {
   const Baselines& baselines() const { return baselines_; }
   /// The naive program's outcome, from the session's start: the root of a search.
   virtual const kernel::Outcome& naive_outcome() const = 0;
+  /// The target's device with the ceilings as measured in this session.
+  virtual const kernel::HardwareProfile& device() const = 0;
   /// Judges a program that was Measured, on held-out shapes and fresh seeds. The error is the
   /// environment's; a program that fails a check gets a certificate that says `failed`.
   virtual base::Result<Certificate> certify(const kernel::Program& program,

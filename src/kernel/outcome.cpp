@@ -299,6 +299,25 @@ std::string summary(const Outcome& outcome) {
   return why.empty() ? text : text + ": " + why;
 }
 
+Json to_json(const Ratio& ratio) { return ratio_json(ratio); }
+
+base::Result<Ratio> parse_ratio(const Json& json, std::string_view where) {
+  ObjectReader r(json, std::string(where));
+  Ratio ratio{r.number("value"), r.number("low"), r.number("high"),
+              static_cast<int>(r.integer("pairs"))};
+  KS_RETURN_IF_ERROR(r.finish());
+  return ratio;
+}
+
+Json to_json(const WorkloadTiming& timing) { return timing_json(timing); }
+
+base::Result<WorkloadTiming> parse_timing(const Json& json, std::string_view where) {
+  ObjectReader r(json, std::string(where));
+  WorkloadTiming timing = read_timing(r);
+  KS_RETURN_IF_ERROR(r.finish());
+  return timing;
+}
+
 Json to_json(const Outcome& o) {
   Json json{{"kind", kind(o)}, {"stage", name(o.stage)}};
   if (!o.workload.empty()) json["workload"] = o.workload;

@@ -133,6 +133,11 @@ std::string_view kind(const Outcome& outcome);
 /// One line for a person: "WrongResult on tiny_1x7: out[0, 3] is nan, wanted 0.25".
 std::string summary(const Outcome& outcome);
 
+base::Json to_json(const Ratio& ratio);
+base::Result<Ratio> parse_ratio(const base::Json& json, std::string_view where);
+base::Json to_json(const WorkloadTiming& timing);
+base::Result<WorkloadTiming> parse_timing(const base::Json& json, std::string_view where);
+
 base::Json to_json(const Outcome& outcome);
 base::Result<Outcome> parse_outcome(const base::Json& json, std::string_view where);
 

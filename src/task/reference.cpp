@@ -106,9 +106,12 @@ std::string reference_output(const kernel::TensorShape& shape) {
   return shape.access == kernel::Access::inout ? shape.name + "__after" : shape.name;
 }
 
-std::vector<kernel::TensorShape> reference_tensors(const std::vector<kernel::TensorShape>& tensors) {
+std::vector<kernel::TensorShape> reference_tensors(const std::vector<kernel::TensorShape>& tensors,
+                                                   bool script) {
   std::vector<kernel::TensorShape> doubles = tensors;
-  for (kernel::TensorShape& t : doubles) t.dtype = kernel::DType::float64;
+  for (kernel::TensorShape& t : doubles)
+    if (!script || t.access == kernel::Access::out || kernel::is_float(t.dtype))
+      t.dtype = kernel::DType::float64;
   for (const kernel::TensorShape& t : tensors) {
     if (t.access != kernel::Access::inout) continue;
     kernel::TensorShape after = t;

@@ -17,7 +17,9 @@ kernel::Program reference_program(const Task& task);
 
 /// Inputs and outputs of one workload in float64, as the worker lays them out. An `inout` input is
 /// there twice: NAME, as it was, and NAME after the operation as output `NAME__after`.
-std::vector<kernel::TensorShape> reference_tensors(const std::vector<kernel::TensorShape>& tensors);
+/// For a script integers stay what they are: Python cannot index by float64.
+std::vector<kernel::TensorShape> reference_tensors(const std::vector<kernel::TensorShape>& tensors,
+                                                   bool script);
 
 /// The name under which the reference writes what tensor `shape` holds afterwards.
 std::string reference_output(const kernel::TensorShape& shape);

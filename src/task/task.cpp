@@ -153,18 +153,22 @@ base::Result<Task> load_task(const fs::path& folder) {
 
 base::Result<void> keep_where(Task& task, std::string_view expression) {
   KS_TRY(const kernel::Expr expr, kernel::Expr::parse(expression, "--where"));
-  std::vector<kernel::Workload> kept;
-  bool feedback = false;
-  for (kernel::Workload& workload : task.workloads) {
-    KS_TRY(const bool holds, expr.eval_boolean(kernel::scope_of(task.definition, workload)));
-    if (!holds) continue;
-    feedback = feedback || workload.role == kernel::Role::feedback;
-    kept.push_back(std::move(workload));
+  std::map<std::string, bool> holds;
+  std::set<std::map<std::string, kernel::DType>> types;  // of the feedback workloads kept
+  std::set<kernel::Role> kept_roles;
+  for (const kernel::Workload& w : task.workloads) {
+    KS_TRY(holds[w.name], expr.eval_boolean(kernel::scope_of(task.definition, w)));
+    if (!holds[w.name]) continue;
+    kept_roles.insert(w.role);
+    if (w.role == kernel::Role::feedback) types.insert(w.types);
   }
-  if (!feedback)
+  if (types.empty())
     return base::usage_error("--where", fmt::format("\"{}\" keeps no feedback workload of {}", expression,
                                                     task.definition.name));
-  task.workloads = std::move(kept);
+  std::erase_if(task.workloads, [&](const kernel::Workload& w) {
+    const bool role_is_empty = !kept_roles.contains(w.role);
+    return !holds[w.name] && !(role_is_empty && types.contains(w.types));
+  });
   return {};
 }
 

@@ -34,6 +34,7 @@ namespace ksearch::task {
 struct Expert {
   std::string name;                        ///< "torch", "openblas (SkylakeX)"
   std::filesystem::path path;              ///< the script, or the program's JSON
+  std::string script_text;                 ///< the script itself where it is in no file (a reference)
   std::optional<kernel::Program> program;  ///< none: a script
   std::string library_package;             ///< Python package whose shared library the program links, or empty
   std::vector<std::string> requires_modules;       ///< of Python
@@ -68,8 +69,10 @@ std::vector<std::filesystem::path> list_tasks(const std::vector<std::filesystem:
 /// Reads the whole folder, strictly.
 base::Result<Task> load_task(const std::filesystem::path& folder);
 
-/// Keeps the workloads for which the expression holds ("T == float32 and D == 64"). An error where it
-/// does not parse, uses an unknown name, or keeps no feedback workload.
+/// Keeps the workloads for which the expression holds ("T == float32 and D == 64"). Where it keeps no
+/// tiny or no held-out one (it speaks of sizes), those whose types a kept feedback workload has stay.
+/// An error, and nothing changed, where it does not parse, uses an unknown name, or keeps no feedback
+/// workload.
 base::Result<void> keep_where(Task& task, std::string_view expression);
 
 }  // namespace ksearch::task

@@ -1,0 +1,41 @@
+// The winner's certificate: the checks of design section 9 that apply to the target, one by one.
+//
+//   certify ── right:  held_out, stress, inputs_unchanged, poison, trivial_answers, ghost_replay,
+//           │          sensitivity                        (certify_right.cpp)
+//           └─ fast:   a_a_ratio, empty_floor, ratio, roofline, fresh_inputs     (certify_fast.cpp)
+#pragma once
+
+#include "evaluate/session_state.h"
+
+namespace ksearch::evaluate {
+
+base::Result<Certificate> certify(SessionState& state, const kernel::Program& program,
+                                  const kernel::Select& select, const Progress& progress);
+
+/// What the checks of one certificate share.
+struct Certification {
+  SessionState& session;
+  const Progress& progress;
+  PreparedProgram program;           ///< bound by `select` on tiny, held-out and feedback shapes
+  kernel::Select select;
+  std::unique_ptr<Truth> truth;      ///< of fresh seeds
+  std::uint64_t seed = 0;
+  base::Random random{0};
+  Certificate certificate;
+
+  const kernel::BoundProgram& plan(const kernel::Workload& workload) const {
+    return program.plan(workload.name, program.legal.at(workload.name).front());
+  }
+  base::Result<std::unique_ptr<target::Worker>> start() const {
+    return session.target->start(program.executable);
+  }
+  void add(std::string name, bool passed, std::string finding, base::Json details = nullptr) {
+    certificate.checks.push_back({std::move(name), passed, std::move(finding), std::move(details)});
+  }
+};
+
+/// False: a check failed that makes timing pointless. The error is the environment's.
+base::Result<bool> certify_right(Certification& c);
+base::Result<void> certify_fast(Certification& c);
+
+}  // namespace ksearch::evaluate

@@ -1,0 +1,292 @@
+// Checks of a certificate that need the clock: do equal programs read equal, is the time the program's
+// and not the harness's, and what is the ratio, cold and warm, on shapes the search never saw?
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "evaluate/certify.h"
+#include "evaluate/statistics.h"
+#include "evaluate/verify.h"
+
+namespace ksearch::evaluate {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::nanoseconds kShare = 1200ms;    // of a workload
+constexpr std::chrono::nanoseconds kWarmShare = 300ms;
+constexpr std::chrono::nanoseconds kEqualShare = 500ms;
+constexpr double kEqualWithin = 0.03;   // an A/A ratio further off than this, surely: the host cannot measure
+constexpr double kFloorFails = 0.5;     // over 20% is said; over this the figure is the harness's
+
+base::Error environment(const Failure& f) { return {base::ErrorKind::environment, "certificate", text(f), {}}; }
+
+/// The program against every expert that is still loaded, on one workload; the fastest right one counts.
+struct Race {
+  Certification& c;
+  target::Worker& worker;
+  ContestResult result;
+  std::string expert;
+
+  Tried<void> run(const kernel::Workload& w, bool fresh, std::chrono::nanoseconds share) {
+    SessionState& s = c.session;
+    std::vector<Rig> rigs;
+    rigs.reserve(1 + s.experts.size());
+    rigs.emplace_back(worker, s.truth->maker(w), s.outputs(w));
+    std::vector<Entrant> entrants{{"program", &rigs[0], &c.plan(w), std::nullopt, true}};
+    double fastest = 0;
+    for (ExpertRunner& e : s.experts) {
+      std::optional<double> error = e.error.contains(w.name) ? std::optional(e.error.at(w.name)) : std::nullopt;
+      if (!e.worker || !supports(e, w)) continue;
+      rigs.emplace_back(*e.worker, s.truth->maker(w), s.outputs(w));
+      const kernel::BoundProgram* plan = nullptr;
+      if (e.prepared) {
+        const auto bound = e.prepared->legal.find(w.name);
+        if (bound == e.prepared->legal.end()) continue;
+        plan = &e.prepared->plan(w.name, bound->second.front());
+      }
+      const VerifyRequest request{.workload = &w, .plan = plan, .contents = contents_for(w, s.truth->maker(w), 0),
+                                  .limit_per_call = 120s};
+      const Tried<Verified> right = verify(rigs.back(), *s.truth, request, c.random);
+      if (!right) {
+        if (!std::holds_alternative<kernel::WrongResult>(as_verdict(right.error()))) e.worker.reset();
+        continue;
+      }
+      error = right->error;
+      fastest = fastest == 0 ? right->call_ns : std::min(fastest, right->call_ns);
+      entrants.push_back({e.expert->name, &rigs.back(), plan, error, false});
+    }
+    if (fastest == 0) {
+      const auto naive = s.naive_ns.find(w.name);
+      fastest = naive == s.naive_ns.end() ? 1e7 : median(naive->second);
+    }
+    const std::string against = entrants.size() > 1 ? entrants[1].name : "";
+    const ContestOptions options{.workload = &w,
+                                 .calls = calls_per_batch(fastest, s.truth->maker(w).tensors()),
+                                 .first_set = s.take_sets(),
+                                 .share = share,
+                                 .least_rounds = 4,
+                                 .of = "program",
+                                 .against = against,
+                                 .width = s.options.ratio_width,
+                                 .parent = {},
+                                 .limit_per_call = s.limit_of(w.name) + 20s,
+                                 .fresh = fresh};
+    KS_TRIED(result, contest(entrants, *s.truth, options, *s.clock, c.random));
+    expert.clear();
+    double best = 0;
+    for (const auto& [name, samples] : result.call_ns) {
+      if (name == "program") continue;
+      const double ns = median(samples);
+      if (expert.empty() || ns < best) {
+        expert = name;
+        best = ns;
+      }
+    }
+    if (!expert.empty()) result.call_ns["expert"] = result.call_ns.at(expert);
+    return {};
+  }
+
+  static kernel::Verdict as_verdict(const Failure& f) {
+    const auto* v = std::get_if<kernel::Verdict>(&f);
+    return v ? *v : kernel::Verdict(kernel::Crashed{});
+  }
+
+  bool supports(const ExpertRunner& e, const kernel::Workload& w) const {
+    if (!e.expert->supports) return true;
+    const auto yes = e.expert->supports->eval_boolean(kernel::scope_of(c.session.task->definition, w));
+    return yes && *yes;
+  }
+};
+
+/// Times a list of workloads; cold ratios to the certificate, warm ones to `warm`.
+base::Result<bool> race(Certification& c, target::Worker& worker, const std::vector<kernel::Workload>& list,
+                        std::vector<kernel::WorkloadTiming>& timings, base::Json& warm, int& checked, int& calls) {
+  SessionState& s = c.session;
+  Race one{c, worker, {}, {}};
+  for (const kernel::Workload& w : list) {
+    c.progress("certify: timing " + w.name);
+    const auto failed = [&](const Failure& f) -> base::Result<bool> {
+      if (std::holds_alternative<kernel::Lost>(f)) return std::unexpected(environment(f));
+      c.add("timed_calls", false, fmt::format("{}: {}", w.name, text(f)));
+      return false;
+    };
+    if (auto step = one.run(w, true, kShare); !step) return failed(step.error());
+    checked += one.result.checked_in_full;
+    calls += one.result.batches;
+    kernel::WorkloadTiming t = timing_of(s, w, one.result, c.program.legal.at(w.name).front());
+    t.expert = one.expert;
+    std::vector<std::string> notes;
+    if (auto step = believe(s, w, t, notes); !step) return failed(step.error());
+    timings.push_back(std::move(t));
+    if (auto step = one.run(w, false, kWarmShare); !step) return failed(step.error());
+    const kernel::WorkloadTiming hot = timing_of(s, w, one.result, c.program.legal.at(w.name).front());
+    base::Json entry{{"workload", w.name}, {"median_ns", hot.median_ns}};
+    if (const auto r = hot.ratios.find("expert"); r != hot.ratios.end() && !one.expert.empty())
+      entry["ratio_to_expert"] = {{"value", r->second.value}, {"low", r->second.low}, {"high", r->second.high}};
+    warm.push_back(std::move(entry));
+  }
+  return true;
+}
+
+base::Result<void> equal_read_equal(Certification& c, target::Worker& worker) {
+  SessionState& s = c.session;
+  KS_TRY(const std::unique_ptr<target::Worker> second, c.start());
+  std::vector<kernel::Ratio> ratios;
+  base::Json details = base::Json::array();
+  for (const kernel::Workload& w : s.feedback) {
+    c.progress("certify: A/A on " + w.name);
+    std::vector<Rig> rigs;
+    rigs.reserve(2);
+    rigs.emplace_back(worker, s.truth->maker(w), s.outputs(w));
+    rigs.emplace_back(*second, s.truth->maker(w), s.outputs(w));
+    const Baselines::Best* best = s.best_of(w.name);
+    const double reference = best && best->expert_ns > 0 ? best->expert_ns : best ? best->naive_ns : 1e7;
+    const double tolerance = rigs[0].outputs().front().tolerance.relative_rms;
+    const ContestOptions options{.workload = &w,
+                                 .calls = calls_per_batch(reference, s.truth->maker(w).tensors()),
+                                 .first_set = s.take_sets(),
+                                 .share = kEqualShare,
+                                 .least_rounds = 5,
+                                 .of = "a",
+                                 .against = "b",
+                                 .width = 0.01,
+                                 .parent = {},
+                                 .limit_per_call = s.limit_of(w.name)};
+    const auto result = contest({{"a", &rigs[0], &c.plan(w), std::nullopt, true},
+                                 {"b", &rigs[1], &c.plan(w), tolerance, true}},
+                                *s.truth, options, *s.clock, c.random);
+    if (!result) return std::unexpected(environment(result.error()));
+    if (!result->call_ns.contains("b")) return base::environment_error("certificate", "the second process failed");
+    const kernel::Ratio r = paired_ratio(result->call_ns.at("b"), result->call_ns.at("a"));
+    details.push_back({{"workload", w.name}, {"value", r.value}, {"low", r.low}, {"high", r.high}, {"pairs", r.pairs}});
+    ratios.push_back(r);
+  }
+  const kernel::Ratio all = geometric_mean(ratios);
+  const bool passed = std::abs(std::log(all.value)) <= kEqualWithin || (all.low <= 1 && all.high >= 1);
+  c.add("a_a_ratio", passed,
+        fmt::format("the program against itself in a second process: {:.4f} ({:.4f} to {:.4f})", all.value,
+                    all.low, all.high),
+        std::move(details));
+  return {};
+}
+
+void floors(Certification& c) {
+  double worst = 0;
+  std::string where;
+  base::Json details = base::Json::array();
+  for (const auto* list : {&c.certificate.heldout, &c.certificate.feedback})
+    for (const kernel::WorkloadTiming& t : *list) {
+      for (const auto* workloads : {&c.session.heldout, &c.session.feedback})
+        for (const kernel::Workload& w : *workloads) {
+          if (w.name != t.workload) continue;
+          const auto floor = floor_ns(c.session, c.plan(w));
+          if (!floor) continue;
+          details.push_back({{"workload", w.name}, {"floor_ns", *floor}, {"share", *floor / t.median_ns}});
+          if (*floor / t.median_ns > worst) {
+            worst = *floor / t.median_ns;
+            where = w.name;
+          }
+        }
+    }
+  if (details.empty()) {
+    c.add("empty_floor", true, "not done: no empty kernel of this dialect yet");
+    return;
+  }
+  c.add("empty_floor", worst <= kFloorFails,
+        fmt::format("launching empty kernels takes at most {:.1f}% of the time{}", 100 * worst,
+                    worst > 0.2 ? fmt::format(" (on {}: the figure there is largely the launching)", where) : ""),
+        std::move(details));
+}
+
+void ratios(Certification& c) {
+  Certificate& out = c.certificate;
+  const auto mean = [](const std::vector<kernel::WorkloadTiming>& timings, const std::string& to) {
+    std::vector<kernel::Ratio> all;
+    for (const auto& t : timings)
+      if (const auto r = t.ratios.find(to); r != t.ratios.end()) all.push_back(r->second);
+    return all.size() == timings.size() && !all.empty() ? std::optional(geometric_mean(all)) : std::nullopt;
+  };
+  for (const char* to : {"expert", "naive"}) {
+    const auto held = mean(out.heldout, to), seen = mean(out.feedback, to);
+    if (!held || !seen) continue;
+    out.baseline = to;
+    out.heldout_ratio = *held;
+    out.feedback_ratio = *seen;
+    break;
+  }
+  if (out.baseline.empty()) {
+    c.add("ratio", false, "no baseline ran on every shape");
+    return;
+  }
+  const kernel::Ratio& r = out.heldout_ratio;
+  // An interval as wide as the figure proves nothing.
+  const bool narrow = std::isfinite(r.low) && std::isfinite(r.high) && r.high / r.low < 1.5;
+  c.add("ratio", narrow,
+        fmt::format("{:.3f} ({:.3f} to {:.3f}) of {} on held-out shapes, {:.3f} on feedback shapes, interleaved "
+                    "A B B A",
+                    r.value, r.low, r.high, out.baseline, out.feedback_ratio.value));
+}
+
+/// Naive on held-out shapes, where no expert is there to be held against.
+base::Result<void> naive_on_heldout(Certification& c) {
+  SessionState& s = c.session;
+  const bool every = std::ranges::all_of(c.session.heldout, [&](const kernel::Workload& w) {
+    return std::ranges::any_of(s.experts, [&](const ExpertRunner& e) {
+      return e.worker && Race{c, *e.worker, {}, {}}.supports(e, w);
+    });
+  });
+  const auto naive = s.task->naive.find(c.program.program.dialect);
+  if (every || naive == s.task->naive.end()) return {};
+  std::string at;
+  auto prepared = bind_selected(naive->second, {}, s.task->definition, s.heldout, s.target->device(), at);
+  if (!prepared) return std::unexpected(environment(prepared.error()));
+  if (auto built = build(*prepared, *s.target); !built) return std::unexpected(environment(built.error()));
+  KS_TRY(const std::unique_ptr<target::Worker> worker, s.target->start(prepared->executable));
+  for (const kernel::Workload& w : s.heldout) {
+    if (s.naive_ns.contains(w.name)) continue;
+    c.progress("certify: naive on " + w.name);
+    Rig rig(*worker, s.truth->maker(w), s.outputs(w));
+    const kernel::BoundProgram& plan = prepared->plan(w.name, prepared->legal.at(w.name).front());
+    const ContestOptions options{.workload = &w, .calls = 1, .first_set = s.take_sets(), .share = 600ms,
+                                 .least_rounds = 1, .warm_up = false, .of = "naive", .against = {}, .parent = {},
+                                 .limit_per_call = 120s};
+    const auto result = contest({{"naive", &rig, &plan, std::nullopt, false}}, *s.truth, options, *s.clock, c.random);
+    if (!result) return std::unexpected(environment(result.error()));
+    s.naive_ns[w.name] = result->call_ns.at("naive");
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<void> certify_fast(Certification& c) {
+  SessionState& s = c.session;
+  KS_TRY(const std::unique_ptr<target::Worker> worker, c.start());
+  KS_RETURN_IF_ERROR(naive_on_heldout(c));
+  base::Json warm = base::Json::array();
+  int checked = 0, batches = 0;
+  KS_TRY(bool timed, race(c, *worker, s.heldout, c.certificate.heldout, warm, checked, batches));
+  if (timed) {
+    KS_TRY(timed, race(c, *worker, s.feedback, c.certificate.feedback, warm, checked, batches));
+  }
+  if (!timed) return {};
+  KS_RETURN_IF_ERROR(equal_read_equal(c, *worker));
+  floors(c);
+  ratios(c);
+  double highest = 0;
+  for (const auto* list : {&c.certificate.heldout, &c.certificate.feedback})
+    for (const auto& t : *list) highest = std::max(highest, t.roofline_fraction);
+  c.add("roofline", true, fmt::format("at most {:.2f} of a measured ceiling", highest));
+  c.add("fresh_inputs", true,
+        fmt::format("every timed call had inputs and poisoned outputs of its own, in a secret order; {} of the "
+                    "calls in {} batches were compared in full",
+                    checked, batches));
+  c.add("warm_cache", true, "times with inputs and outputs left in the caches, for comparison", std::move(warm));
+  return {};
+}
+
+}  // namespace ksearch::evaluate

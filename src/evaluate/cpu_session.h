@@ -1,0 +1,64 @@
+// A session on this machine's CPU, put together from its parts: compiler, sandbox, device profile,
+// targets, Python for experts, task. What `cli` and end-to-end tests open.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "evaluate/session.h"
+#include "os/files.h"
+#include "os/sandbox.h"
+#include "target/cpu/cpu_target.h"
+#include "task/task.h"
+
+namespace ksearch::evaluate {
+
+struct CpuSessionOptions {
+  std::filesystem::path task;             ///< its folder (task::find_task)
+  std::string where;                      ///< keeps workloads; empty: all
+  int threads = 0;                        ///< of programs and experts; 0: one for each CPU allowed
+  std::uint64_t seed = 1;
+  std::filesystem::path python;           ///< for experts and references in Python; empty: none
+  std::chrono::milliseconds timing{2500}; ///< as in SessionOptions
+  double ratio_width = 0.02;
+  std::vector<std::string> worker;        ///< command of the CPU worker: {ksearch, "worker", "cpu"}
+  std::filesystem::path cache;            ///< built kernels and the profile; empty: os::cache_folder
+  os::Environment environment;            ///< for finding compiler and cache
+  os::SandboxOptions sandbox;
+  bool measure = true;                    ///< false, in tests: sizes and features only, no ceilings
+  bool static_check = true;               ///< false, in tests: the sandbox must hold without it
+  const base::Clock* clock = nullptr;
+};
+
+/// Owns all that the session borrows.
+class CpuSession final : public Evaluator {
+ public:
+  static base::Result<std::unique_ptr<CpuSession>> open(const CpuSessionOptions& options,
+                                                        const Progress& progress);
+
+  kernel::EvaluateReply evaluate(const EvaluateRequest& request, const Progress& progress) override {
+    return session_->evaluate(request, progress);
+  }
+  base::Result<Certificate> certify(const kernel::Program& program, const kernel::Select& select,
+                                    const Progress& progress) {
+    return session_->certify(program, select, progress);
+  }
+  const Session& session() const { return *session_; }
+  const task::Task& task() const { return task_; }
+  const kernel::HardwareProfile& device() const { return session_->device(); }
+  /// "namespaces (bubblewrap)", ...
+  const std::string& sandbox() const { return sandbox_; }
+  const std::string& compiler() const { return compiler_; }
+
+ private:
+  CpuSession() = default;
+  task::Task task_;
+  std::string sandbox_, compiler_;
+  std::unique_ptr<target::CpuTarget> target_, reference_target_;
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace ksearch::evaluate

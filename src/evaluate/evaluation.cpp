@@ -1,0 +1,275 @@
+#include "evaluate/evaluation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "evaluate/select.h"
+#include "evaluate/statistics.h"
+#include "evaluate/verify.h"
+
+namespace ksearch::evaluate {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A floor above this share of the time is said: the figure is then largely the launching.
+constexpr double kFloorShare = 0.2;
+/// Choices within the noise of each other need no more rounds; the final timing is another contest.
+constexpr int kTuneRounds = 3;
+
+std::string named(const kernel::TunableChoice& choice) {
+  std::string text;
+  for (const auto& [name, value] : choice) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
+}  // namespace
+
+kernel::EvaluateReply Evaluation::run() {
+  Tried<kernel::Measured> result = stages();
+  if (result) {
+    outcome_.workload.clear();
+    outcome_.verdict = std::move(*result);
+    return std::move(outcome_);
+  }
+  if (auto* l = std::get_if<kernel::Lost>(&result.error())) {
+    s_.seen.erase(first_seen_);  // it will be asked again
+    return std::move(*l);
+  }
+  outcome_.verdict = std::get<kernel::Verdict>(std::move(result.error()));
+  outcome_.select.clear();
+  return std::move(outcome_);
+}
+
+Tried<kernel::Measured> Evaluation::stages() {
+  progress_("check");
+  outcome_.stage = kernel::Stage::check;
+  if (auto broken = s_.target->check(request_.program)) return verdict(std::move(*broken));
+  KS_TRY_STEP(look_for_duplicate());
+  std::vector<kernel::Workload> seen = s_.tiny;
+  seen.insert(seen.end(), s_.feedback.begin(), s_.feedback.end());
+  KS_TRIED(program_, bind_all_choices(request_.program, s_.task->definition, seen, profile(), outcome_.workload));
+  // Held-out shapes must bind too, or the winner could only fail its certificate.
+  KS_TRY_STEP(bind_all_choices(request_.program, s_.task->definition, s_.heldout, profile(), outcome_.workload));
+
+  progress_("compile");
+  outcome_.stage = kernel::Stage::compile;
+  KS_TRY_STEP(build(program_, *s_.target));
+  auto worker = s_.target->start(program_.executable);
+  if (!worker) return lost(worker.error().text());
+  worker_ = std::move(*worker);
+
+  KS_TRY_STEP(check_shapes(kernel::Stage::tiny, s_.tiny));
+  KS_TRY_STEP(check_shapes(kernel::Stage::feedback, s_.feedback));
+
+  outcome_.stage = kernel::Stage::timing;
+  KS_TRY_STEP(tune());
+  KS_TRY_STEP(start_parent());
+  std::vector<kernel::WorkloadTiming> timings;
+  std::chrono::nanoseconds left = allowance();
+  for (std::size_t i = 0; i < s_.feedback.size(); ++i) {
+    const kernel::Workload& w = s_.feedback[i];
+    progress_("timing " + w.name);
+    outcome_.workload = w.name;
+    const auto before = s_.clock->now();
+    // What a workload leaves of its share goes to those after it.
+    const auto share = left / static_cast<std::int64_t>(s_.feedback.size() - i);
+    KS_TRIED(kernel::WorkloadTiming timing, time_on(w, share));
+    KS_TRY_STEP(believe(s_, w, timing, outcome_.notes));
+    KS_TRY_STEP(note_floor(w, timing));
+    timings.push_back(std::move(timing));
+    left = std::max(0ns, left - (s_.clock->now() - before));
+  }
+  return summarise(s_, std::move(timings));
+}
+
+Tried<void> Evaluation::look_for_duplicate() {
+  const std::string hash = request_.program.hash();
+  const auto [at, fresh] = s_.seen.try_emplace(normalised_hash(request_.program), hash);
+  if (!fresh) return verdict(kernel::Duplicate{at->second});
+  first_seen_ = at->first;
+  return {};
+}
+
+Tried<void> Evaluation::check_shapes(kernel::Stage stage, const std::vector<kernel::Workload>& workloads) {
+  outcome_.stage = stage;
+  bool repeatable = true;
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    const kernel::Workload& w = workloads[i];
+    outcome_.workload = w.name;
+    progress_(fmt::format("{} {}/{}", kernel::name(stage), i + 1, workloads.size()));
+    Rig rig(*worker_, s_.truth->maker(w), s_.outputs(w));
+    const auto& legal = program_.legal.at(w.name);
+    for (const kernel::TunableChoice& choice : legal) {
+      const VerifyRequest request{.workload = &w,
+                                  .plan = &program_.plan(w.name, choice),
+                                  .contents = contents_for(w, s_.truth->maker(w), 0),
+                                  .limit_per_call = s_.limit_of(w.name)};
+      Tried<Verified> verified = verify(rig, *s_.truth, request, s_.random);
+      if (!verified) {
+        if (legal.size() > 1) outcome_.notes.push_back("with tunables " + named(choice));
+        return std::unexpected(std::move(verified.error()));
+      }
+      checked_ns_[{w.name, choice}] = verified->call_ns;
+      if (!verified->repeatable && repeatable) {
+        outcome_.notes.push_back(fmt::format("the same inputs gave different bits on {}: a race?", w.name));
+        repeatable = false;
+      }
+    }
+  }
+  return {};
+}
+
+int Evaluation::batch_calls(const kernel::Workload& w) const {
+  // Never from the candidate's own time, which it could stretch or shrink while it is watched.
+  double reference = 0;
+  if (const Baselines::Best* best = s_.best_of(w.name))
+    reference = best->expert_ns > 0 ? best->expert_ns : best->naive_ns;
+  return calls_per_batch(reference > 0 ? reference : 1e7, s_.truth->maker(w).tensors());
+}
+
+Tried<void> Evaluation::tune() {
+  const std::vector<kernel::TunableChoice> choices = program_.choices();
+  if (choices.size() < 2) {
+    if (!choices.empty() && !choices[0].empty()) outcome_.select = {{std::nullopt, choices[0]}};
+    return {};
+  }
+  std::vector<Lane> lanes;
+  for (const auto& choice : choices) {
+    auto worker = s_.target->start(program_.executable);
+    if (!worker) return lost(worker.error().text());
+    lanes.push_back({choice, std::move(*worker)});
+  }
+  std::vector<ChoiceTimes> times;
+  for (const kernel::Workload& w : s_.feedback) {
+    progress_("tuning " + w.name);
+    outcome_.workload = w.name;
+    KS_TRY_STEP(tune_on(w, lanes));
+    ChoiceTimes row{&w, {}};
+    for (const auto& choice : program_.legal.at(w.name)) row.ns[choice] = checked_ns_.at({w.name, choice});
+    times.push_back(std::move(row));
+  }
+  outcome_.select = select_tunables(s_.task->definition, times);
+  return {};
+}
+
+Tried<void> Evaluation::tune_on(const kernel::Workload& w, std::vector<Lane>& lanes) {
+  const auto& legal = program_.legal.at(w.name);
+  if (legal.size() < 2) return {};
+  std::vector<Rig> rigs;
+  rigs.reserve(lanes.size());
+  std::vector<Entrant> entrants;
+  for (Lane& lane : lanes) {
+    if (std::ranges::find(legal, lane.choice) == legal.end()) continue;
+    rigs.emplace_back(*lane.worker, s_.truth->maker(w), s_.outputs(w));
+    entrants.push_back({named(lane.choice), &rigs.back(), &program_.plan(w.name, lane.choice), std::nullopt, true});
+  }
+  const ContestOptions options{.workload = &w,
+                               .calls = batch_calls(w),
+                               .first_set = s_.take_sets(),
+                               .share = allowance() / (2 * static_cast<std::int64_t>(s_.feedback.size())),
+                               .least_rounds = 1,
+                               .most_rounds = kTuneRounds,
+                               .of = {},
+                               .against = {},
+                               .parent = {},
+                               .limit_per_call = s_.limit_of(w.name)};
+  KS_TRIED(const ContestResult result, contest(entrants, *s_.truth, options, *s_.clock, s_.random));
+  // Every choice was right when it was checked: one that fails now makes the program fail.
+  if (!result.out.empty()) {
+    outcome_.notes.push_back("with tunables " + result.out.begin()->first);
+    return std::unexpected(result.out.begin()->second);
+  }
+  outcome_.measurements += result.batches;
+  for (const auto& choice : legal) checked_ns_[{w.name, choice}] = median(result.call_ns.at(named(choice)));
+  return {};
+}
+
+Tried<void> Evaluation::start_parent() {
+  // Naive was timed at the start; run again it would cost more than all the rest.
+  if (!request_.parent || request_.parent->hash() == s_.naive_hash) return {};
+  std::string at;
+  Tried<PreparedProgram> bound = bind_selected(*request_.parent, request_.parent_select, s_.task->definition,
+                                               s_.feedback, profile(), at);
+  if (bound) {
+    if (auto built = build(*bound, *s_.target); built) {
+      auto worker = s_.target->start(bound->executable);
+      if (!worker) return lost(worker.error().text());
+      parent_ = std::move(*bound);
+      parent_worker_ = std::move(*worker);
+      return {};
+    } else if (const auto* l = std::get_if<kernel::Lost>(&built.error())) {
+      return lost(l->reason);
+    }
+  }
+  outcome_.notes.push_back("the parent could not be built again: no ratio to it");
+  return {};
+}
+
+std::chrono::nanoseconds Evaluation::allowance() const {
+  const std::chrono::nanoseconds usual = s_.options.timing;
+  if (!request_.time_left) return usual;
+  return std::clamp<std::chrono::nanoseconds>(*request_.time_left / 4, std::min(usual, std::chrono::nanoseconds(500ms)), usual);
+}
+
+Tried<kernel::WorkloadTiming> Evaluation::time_on(const kernel::Workload& w, std::chrono::nanoseconds share) {
+  const kernel::TunableChoice choice = chosen(program_, outcome_.select, s_.task->definition, w, profile());
+  std::vector<Rig> rigs;
+  rigs.reserve(3);
+  std::vector<Entrant> entrants;
+  const auto enter = [&](std::string name, target::Worker& worker, const kernel::BoundProgram* plan,
+                         std::optional<double> error, bool judged) {
+    rigs.emplace_back(worker, s_.truth->maker(w), s_.outputs(w));
+    entrants.push_back({std::move(name), &rigs.back(), plan, error, judged});
+  };
+  enter("program", *worker_, &program_.plan(w.name, choice), std::nullopt, true);
+  ExpertRunner* expert = s_.expert_of(w.name);
+  const double own_tolerance = s_.outputs(w).front().tolerance.relative_rms;
+  if (parent_worker_) {
+    const auto parent_choice = chosen(*parent_, request_.parent_select, s_.task->definition, w, profile());
+    // It passed its own evaluation, so its error is within the tolerance.
+    enter("parent", *parent_worker_, &parent_->plan(w.name, parent_choice),
+          expert ? std::nullopt : std::optional(own_tolerance), expert != nullptr);
+  }
+  if (expert)
+    enter("expert", *expert->worker,
+          expert->prepared ? &expert->prepared->plan(w.name, expert->prepared->legal.at(w.name).front()) : nullptr,
+          expert->error.at(w.name), false);
+
+  // A call that takes a good part of the share: one round, and an interval that says how little it is.
+  const int calls = batch_calls(w);
+  const double half_round_ns = checked_ns_.at({w.name, choice}) * calls;
+  const bool slow = 6 * half_round_ns > static_cast<double>(share.count());
+  const ContestOptions options{.workload = &w,
+                               .calls = slow ? 1 : calls,
+                               .first_set = s_.take_sets(),
+                               .share = share,
+                               .least_rounds = slow ? 1 : 3,
+                               .warm_up = !slow,
+                               .of = "program",
+                               .against = expert ? "expert" : "parent",
+                               .width = s_.options.ratio_width,
+                               .parent = "parent",
+                               .limit_per_call = s_.limit_of(w.name)};
+  KS_TRIED(const ContestResult result, contest(entrants, *s_.truth, options, *s_.clock, s_.random));
+  outcome_.measurements += result.batches;
+  for (const auto& [name, failure] : result.out) {
+    outcome_.notes.push_back(fmt::format("{} failed on {}: {}", name, w.name, text(failure)));
+    if (name == "parent") parent_worker_.reset();
+    if (name == "expert") expert->worker.reset();
+  }
+  return timing_of(s_, w, result, choice);
+}
+
+Tried<void> Evaluation::note_floor(const kernel::Workload& w, const kernel::WorkloadTiming& timing) {
+  const auto& plan = program_.plan(w.name, timing.tunables);
+  const std::optional<double> floor = floor_ns(s_, plan);
+  if (floor && *floor > kFloorShare * timing.median_ns)
+    outcome_.notes.push_back(fmt::format("on {} launching alone takes {:.3g} of {:.3g} us", w.name,
+                                         *floor / 1e3, timing.median_ns / 1e3));
+  return {};
+}
+
+}  // namespace ksearch::evaluate

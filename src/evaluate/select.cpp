@@ -1,0 +1,121 @@
+#include "evaluate/select.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+
+#include "base/check.h"
+
+namespace ksearch::evaluate {
+namespace {
+
+constexpr double kLeastGain = 0.02;     // of the geometric mean over all workloads; less is noise
+constexpr std::size_t kMostRules = 4;
+constexpr double kIllegal = 1e3;        // in logarithms: any legal choice is better
+
+using Rows = std::vector<const ChoiceTimes*>;
+
+double log_time(const ChoiceTimes& row, const kernel::TunableChoice& choice) {
+  const auto found = row.ns.find(choice);
+  return found == row.ns.end() ? kIllegal : std::log(found->second);
+}
+
+struct Best {
+  kernel::TunableChoice choice;
+  double log_sum = 0;
+};
+
+Best best_choice(const Rows& rows) {
+  std::set<kernel::TunableChoice> all;
+  for (const ChoiceTimes* row : rows)
+    for (const auto& [choice, ns] : row->ns) all.insert(choice);
+  Best best{{}, std::numeric_limits<double>::infinity()};
+  for (const auto& choice : all) {
+    double sum = 0;
+    for (const ChoiceTimes* row : rows) sum += log_time(*row, choice);
+    if (sum < best.log_sum) best = {choice, sum};
+  }
+  return best;
+}
+
+/// Conditions that split the workloads in two, as text, simplest first.
+std::vector<std::string> conditions(const kernel::Definition& definition, const Rows& rows) {
+  std::vector<std::string> list;
+  for (const auto& [name, allowed] : definition.types) {
+    std::set<kernel::DType> seen;
+    for (const ChoiceTimes* row : rows)
+      if (const auto t = row->workload->types.find(name); t != row->workload->types.end()) seen.insert(t->second);
+    if (seen.size() < 2) continue;
+    for (const kernel::DType t : seen) list.push_back(fmt::format("{} == {}", name, kernel::name(t)));
+  }
+  for (const kernel::Param& p : definition.params) {
+    if (p.kind != kernel::ParamKind::boolean) continue;
+    list.push_back(p.name);
+    list.push_back("not " + p.name);
+  }
+  for (const kernel::Axis& axis : definition.axes) {
+    if (axis.constant) continue;
+    std::set<std::int64_t> seen;
+    for (const ChoiceTimes* row : rows) seen.insert(row->workload->axes.at(axis.name));
+    for (auto next = seen.begin(); next != seen.end(); ++next) {
+      if (next == seen.begin()) continue;
+      // The geometric middle: sizes are compared by their ratio.
+      const auto low = static_cast<double>(*std::prev(next)), high = static_cast<double>(*next);
+      const auto cut = static_cast<std::int64_t>(std::floor(std::sqrt(low * high)));
+      list.push_back(fmt::format("{} <= {}", axis.name, cut));
+      list.push_back(fmt::format("{} > {}", axis.name, cut));
+    }
+  }
+  return list;
+}
+
+struct Split {
+  kernel::Expr when;
+  Best inside;
+  Rows rest;
+  double log_sum = 0;  // of both sides
+};
+
+std::optional<Split> best_split(const kernel::Definition& definition, const Rows& rows) {
+  std::optional<Split> best;
+  for (const std::string& text : conditions(definition, rows)) {
+    const auto expr = kernel::Expr::parse(text, "select");
+    KS_CHECK(expr, "conditions are written by us");
+    Rows inside, rest;
+    for (const ChoiceTimes* row : rows) {
+      const auto holds = expr->eval_boolean(kernel::scope_of(definition, *row->workload));
+      KS_CHECK(holds, "and use names that workloads bind");
+      (*holds ? inside : rest).push_back(row);
+    }
+    if (inside.empty() || rest.empty()) continue;
+    Split split{*expr, best_choice(inside), rest, 0};
+    split.log_sum = split.inside.log_sum + best_choice(rest).log_sum;
+    if (!best || split.log_sum < best->log_sum - 1e-12) best = std::move(split);
+  }
+  return best;
+}
+
+}  // namespace
+
+kernel::Select select_tunables(const kernel::Definition& definition, const std::vector<ChoiceTimes>& times) {
+  Rows rows;
+  for (const ChoiceTimes& t : times) rows.push_back(&t);
+  const auto all = static_cast<double>(rows.size());
+  kernel::Select select;
+  Best rest = best_choice(rows);
+  while (select.size() + 1 < kMostRules) {
+    std::optional<Split> split = best_split(definition, rows);
+    if (!split || (rest.log_sum - split->log_sum) / all < std::log1p(kLeastGain)) break;
+    select.push_back({split->when, split->inside.choice});
+    rows = split->rest;
+    rest = best_choice(rows);
+  }
+  if (!rest.choice.empty() || !select.empty()) select.push_back({std::nullopt, rest.choice});
+  return select;
+}
+
+}  // namespace ksearch::evaluate

@@ -1,0 +1,24 @@
+// Which tunables to use where: from the times of every choice on the feedback workloads to a short
+// ordered list of rules.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "kernel/program.h"
+
+namespace ksearch::evaluate {
+
+/// Times of one workload: no entry for a choice that its constraints rule out.
+struct ChoiceTimes {
+  const kernel::Workload* workload = nullptr;
+  std::map<kernel::TunableChoice, double> ns;
+};
+
+/// The best single choice (geometric mean; one that is legal everywhere, if there is one), with rules
+/// before it where a choice of their own on some workloads gains more than 2% over all. A rule's
+/// condition is a type, a boolean parameter, or an axis above or below a threshold between the values
+/// measured. The last rule has no condition. One choice only: one rule; no tunables: none.
+kernel::Select select_tunables(const kernel::Definition& definition, const std::vector<ChoiceTimes>& times);
+
+}  // namespace ksearch::evaluate

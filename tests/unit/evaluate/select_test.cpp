@@ -1,0 +1,69 @@
+#include "evaluate/select.h"
+
+#include <gtest/gtest.h>
+
+namespace ksearch::evaluate {
+namespace {
+
+kernel::Definition definition() {
+  return *kernel::parse_definition(*base::parse_json(R"({"name": "t", "axes": {"L": {"type": "var"}, "D": {"type": "var"}},
+    "types": {"T": ["float32", "bfloat16"]}, "params": {"causal": "bool"},
+    "inputs": {"x": {"shape": ["L", "D"], "dtype": "T"}}, "outputs": {"out": {"shape": ["L", "D"], "dtype": "T"}}})", "d"), "d");
+}
+
+kernel::Workload workload(int length, int size, const char* type = "float32", bool causal = false) {
+  kernel::Workload w;
+  w.name = std::to_string(length) + "x" + std::to_string(size) + type + (causal ? "c" : "f");
+  w.axes = {{"L", length}, {"D", size}};
+  w.types = {{"T", *kernel::parse_dtype(type)}};
+  w.params = {{"causal", causal}};
+  return w;
+}
+
+const kernel::TunableChoice kSmall{{"B", 16}}, kLarge{{"B", 64}};
+
+TEST(Select, OneChoiceForAllWhereSplittingGainsLittle) {
+  const auto a = workload(100, 64), b = workload(1000, 64);
+  const auto select = select_tunables(definition(), {{&a, {{kSmall, 100}, {kLarge, 99}}}, {&b, {{kSmall, 200}, {kLarge, 199}}}});
+  ASSERT_EQ(select.size(), 1u);
+  EXPECT_FALSE(select[0].when);
+  EXPECT_EQ(select[0].tunables, kLarge);
+}
+
+TEST(Select, SplitsByTheAxisThatDecides) {
+  const auto a = workload(100, 64), b = workload(1000, 64);
+  const auto select = select_tunables(definition(), {{&a, {{kSmall, 100}, {kLarge, 200}}}, {&b, {{kSmall, 300}, {kLarge, 150}}}});
+  ASSERT_EQ(select.size(), 2u);
+  ASSERT_TRUE(select[0].when);
+  EXPECT_EQ(select[0].when->text(), "L <= 316");
+  EXPECT_EQ(select[0].tunables, kSmall);
+  EXPECT_FALSE(select[1].when);
+  EXPECT_EQ(select[1].tunables, kLarge);
+}
+
+TEST(Select, SplitsByTypeAndByParameter) {
+  const auto a = workload(100, 64, "float32"), b = workload(100, 64, "bfloat16");
+  const auto by_type = select_tunables(definition(), {{&a, {{kSmall, 100}, {kLarge, 200}}}, {&b, {{kSmall, 300}, {kLarge, 150}}}});
+  ASSERT_EQ(by_type.size(), 2u);
+  EXPECT_EQ(by_type[0].when->text(), "T == float32");
+  const auto c = workload(100, 64, "float32", true), d = workload(100, 64, "float32", false);
+  const auto by_param = select_tunables(definition(), {{&c, {{kSmall, 100}, {kLarge, 200}}}, {&d, {{kSmall, 300}, {kLarge, 150}}}});
+  ASSERT_EQ(by_param.size(), 2u);
+  EXPECT_EQ(by_param[0].when->text(), "causal");
+}
+
+TEST(Select, AChoiceThatIsIllegalSomewhereIsNotTheDefault) {
+  const auto a = workload(100, 64), b = workload(1000, 128);
+  // kLarge is fastest where it is legal, and has no entry on b.
+  const auto select = select_tunables(definition(), {{&a, {{kSmall, 100}, {kLarge, 99.5}}}, {&b, {{kSmall, 300}}}});
+  ASSERT_EQ(select.size(), 1u);
+  EXPECT_EQ(select[0].tunables, kSmall);
+}
+
+TEST(Select, WithoutTunablesThereAreNoRules) {
+  const auto a = workload(100, 64);
+  EXPECT_TRUE(select_tunables(definition(), {{&a, {{{}, 100}}}}).empty());
+}
+
+}  // namespace
+}  // namespace ksearch::evaluate
