@@ -75,7 +75,7 @@ struct CycleStarted {
 struct CycleEnded {
   int cycle = 0;
   std::string node_id;
-  std::string how;  ///< "exhausted", "stagnated", "not_better", "budget", "stopped", "lost"
+  std::string how;  ///< "exhausted", "stagnated", "not_better", "budget", "stopped", "run ended"
   int attempts = 0;
   std::string best_program;  ///< or empty: it failed
   std::optional<double> score;

@@ -45,6 +45,8 @@ struct RunSummary {
   store::RunInfo info;
   std::string status;  ///< "passed", "nothing", "stopped", "unfinished"
   std::string end_reason;
+  std::string strategy;
+  std::uint64_t seed = 0;
   event::Spent spent;
   event::Limits limits;
   std::optional<BestProgram> best;

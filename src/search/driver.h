@@ -42,12 +42,15 @@ struct DriverOptions {
   event::Sink* sink = nullptr;          ///< null: nobody listens
   /// Looked at between requests and after each answer: a reason to stop, or nothing.
   std::function<std::optional<Stop>()> stop_asked;
+  /// Looked at at the same places: true leaves the loop with nothing told. The engine has not
+  /// ended, and what was recorded is where a resumption goes on. Null: never.
+  std::function<bool()> leave;
   /// Waits before a lost request is asked again; null: at once.
   std::function<void(int times_lost)> pause;
 };
 
 /// Tells `start` if the engine is fresh, then answers requests, oldest first, until the engine has
-/// ended. An error is the recorder's: the journal cannot be written.
+/// ended or `leave` says so. An error is the recorder's: the journal cannot be written.
 base::Result<void> run_one_at_a_time(Engine& engine, const Started& start, const Hands& hands,
                                      const DriverOptions& options);
 

@@ -45,6 +45,8 @@ struct Config {
 };
 base::Json to_json(const Config& config);
 base::Result<Config> parse_config(const base::Json& json, std::string_view where);
+/// An error that names what is out of range.
+base::Result<void> check_config(const Config& config);
 
 /// A program that was evaluated, or attached to the root.
 struct ProgramRecord {
@@ -61,6 +63,13 @@ struct CertificateRecord {
   std::string program, node_id;
   int rank = 1;
   std::optional<evaluate::Certificate> certificate;  ///< none: it was lost too often
+};
+
+/// Counted over the whole run.
+struct Counts {
+  int cycles = 0;
+  int failed_cycles = 0;                ///< without a passing program
+  std::map<std::string, int> outcomes;  ///< attempts by kind: "Measured", "Duplicate", ...
 };
 
 enum class Phase { fresh, searching, certifying, ended };
@@ -86,6 +95,7 @@ class Engine {
   const Config& config() const;
   const tree::Tree& tree() const;
   const event::Spent& spent() const;
+  const Counts& counts() const;
   /// Every evaluated program in order; the root's first, if it has one.
   const std::deque<ProgramRecord>& programs() const;
   const ProgramRecord* program(const std::string& hash) const;

@@ -41,6 +41,8 @@ Json to_json(const SolutionRef& ref) {
   return json;
 }
 
+}  // namespace
+
 Json to_json(const Action& action) {
   Json json{{"title", action.title},
             {"description", action.description},
@@ -51,8 +53,6 @@ Json to_json(const Action& action) {
   add_extra(json, action.extra);
   return json;
 }
-
-}  // namespace
 
 Json to_json(const Node& node) {
   Json json{{"node_id", node.id},

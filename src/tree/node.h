@@ -76,6 +76,7 @@ struct Node {
   bool closed() const { return is_root() || solution.solution_id.has_value(); }
 };
 
+base::Json to_json(const Action& action);
 /// Keys in K-Search's order and spelling; `ours` is not in it (world_model.h writes that).
 base::Json to_json(const Node& node);
 /// Ours alone; null where nothing was ever set.

@@ -1,0 +1,170 @@
+#include "engineer/engineer.h"
+
+#include <utility>
+
+#include "tree/world_model.h"
+
+namespace ksearch::engineer {
+namespace {
+
+using base::Json;
+
+template <class... F>
+struct Match : F... {
+  using F::operator()...;
+};
+
+void put(Json& json, const char* key, const std::optional<double>& value) {
+  if (value) json[key] = *value;
+}
+
+void put_usage(Json& json, const Usage& usage) {
+  if (usage.tokens_in == 0 && usage.tokens_out == 0 && usage.cost_usd == 0) return;
+  json["usage"] = {{"tokens_in", usage.tokens_in},
+                   {"tokens_out", usage.tokens_out},
+                   {"cost_usd", usage.cost_usd}};
+}
+
+Usage read_usage(base::ObjectReader& in) {
+  Usage usage;
+  const Json* json = in.optional_object("usage");
+  if (!json) return usage;
+  base::ObjectReader r(*json, in.place("usage"));
+  usage.tokens_in = r.integer("tokens_in");
+  usage.tokens_out = r.integer("tokens_out");
+  usage.cost_usd = r.number("cost_usd");
+  if (auto finished = r.finish(); !finished) in.fault("usage", finished.error().what);
+  return usage;
+}
+
+Json to_json(const CycleReport& report) {
+  Json attempts = Json::array();
+  for (const AttemptReport& attempt : report.attempts) {
+    Json json{{"outcome", attempt.outcome}, {"summary", attempt.summary}};
+    if (!attempt.program.empty()) json["program"] = attempt.program;
+    put(json, "score", attempt.score);
+    attempts.push_back(std::move(json));
+  }
+  Json json{{"node_id", report.node_id},
+            {"cycle", report.cycle},
+            {"how", report.how},
+            {"attempts", std::move(attempts)}};
+  if (!report.best_program.empty()) json["best_program"] = report.best_program;
+  put(json, "score", report.score);
+  put(json, "predicted_gain", report.predicted_gain);
+  put(json, "measured_gain", report.measured_gain);
+  return json;
+}
+
+Json to_json(const Tried& tried) {
+  Json json{{"hash", tried.hash}, {"program", kernel::to_json(tried.program)}};
+  if (tried.outcome) json["outcome"] = kernel::to_json(*tried.outcome);
+  return json;
+}
+
+}  // namespace
+
+Json to_json(const PlanRequest& request, const tree::Tree& tree) {
+  Json json{{"request", "plan"},
+            {"kind", request.kind == PlanRequest::Kind::propose ? "propose" : "revise"},
+            {"task", request.task},
+            {"target", request.target},
+            {"revision", request.revision},
+            {"new_nodes", request.new_nodes},
+            {"best_node", request.best_node}};
+  if (request.cycle) json["cycle"] = to_json(*request.cycle);
+  json["world_model"] = tree::world_model_json(tree);
+  return json;
+}
+
+Json to_json(const CodeRequest& request) {
+  Json json{{"request", "code"},          {"task", request.task},
+            {"target", request.target},   {"dialect", kernel::name(request.dialect)},
+            {"node_id", request.node_id}, {"cycle_of_node", request.cycle_of_node},
+            {"attempt", request.attempt}};
+  if (request.action) json["action"] = tree::to_json(*request.action);
+  if (request.parent) json["parent"] = to_json(*request.parent);
+  Json inspirations = Json::array();
+  for (const Tried& tried : request.inspirations) inspirations.push_back(to_json(tried));
+  json["inspirations"] = std::move(inspirations);
+  if (request.best) json["best"] = to_json(*request.best);
+  if (request.last) json["last"] = to_json(*request.last);
+  if (!request.last_refusal.empty()) json["last_refusal"] = request.last_refusal;
+  return json;
+}
+
+Json to_json(const PlanReply& reply) {
+  Json json = std::visit(Match{[](const tree::EditScript& script) {
+                                 return Json{{"edits", tree::to_json(script)}};
+                               },
+                               [](const Nothing& nothing) {
+                                 return Json{{"nothing", nothing.why}};
+                               },
+                               [](const Refused& refused) {
+                                 return Json{{"refused", refused.why}};
+                               },
+                               [](const Lost& lost) {
+                                 return Json{{"lost", lost.reason}};
+                               }},
+                         reply.what);
+  put_usage(json, reply.usage);
+  return json;
+}
+
+Json to_json(const CodeReply& reply) {
+  Json json = std::visit(Match{[](const kernel::Program& program) {
+                                 return Json{{"program", program.hash()}};
+                               },
+                               [](const Exhausted& exhausted) {
+                                 return Json{{"exhausted", exhausted.why}};
+                               },
+                               [](const Refused& refused) {
+                                 return Json{{"refused", refused.why}};
+                               },
+                               [](const Lost& lost) {
+                                 return Json{{"lost", lost.reason}};
+                               }},
+                         reply.what);
+  put_usage(json, reply.usage);
+  return json;
+}
+
+base::Result<PlanReply> parse_plan_reply(const Json& json, std::string_view where) {
+  base::ObjectReader in(json, std::string(where));
+  PlanReply reply;
+  if (in.has("edits")) {
+    KS_TRY(reply.what, tree::parse_edit_script(in.object("edits"), in.place("edits")));
+  } else if (in.has("nothing")) {
+    reply.what = Nothing{in.text("nothing")};
+  } else if (in.has("refused")) {
+    reply.what = Refused{in.text("refused")};
+  } else {
+    reply.what = Lost{in.text("lost")};
+  }
+  reply.usage = read_usage(in);
+  KS_RETURN_IF_ERROR(in.finish());
+  return reply;
+}
+
+base::Result<CodeReply> parse_code_reply(const Json& json, std::string_view where,
+                                         const FindProgram& find) {
+  base::ObjectReader in(json, std::string(where));
+  CodeReply reply;
+  if (in.has("program")) {
+    const std::string hash = in.text("program");
+    if (in.ok()) {
+      KS_TRY(reply.what, find(hash));
+    }
+  } else if (in.has("exhausted")) {
+    reply.what = Exhausted{in.text("exhausted")};
+  } else if (in.has("refused")) {
+    reply.what = Refused{in.text("refused")};
+  } else {
+    reply.what = Lost{in.text("lost")};
+  }
+  reply.usage = read_usage(in);
+  KS_RETURN_IF_ERROR(in.finish());
+  return reply;
+}
+
+}  // namespace ksearch::engineer

@@ -1,0 +1,171 @@
+#include "report/summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "search/recorder.h"
+
+namespace ksearch::report {
+namespace {
+
+/// Ranks from 1; equal values share their mean rank.
+std::vector<double> ranks(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return values[i]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t i = 0; i < order.size();) {
+    std::size_t end = i + 1;
+    while (end < order.size() && values[order[end]] == values[order[i]]) ++end;
+    for (std::size_t j = i; j < end; ++j) {
+      ranks[order[j]] = (static_cast<double>(i + 1) + static_cast<double>(end)) / 2;
+    }
+    i = end;
+  }
+  return ranks;
+}
+
+/// Pearson's correlation of the ranks (Spearman 1904); none where one side does not vary.
+std::optional<double> rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::vector<double> x = ranks(a);
+  const std::vector<double> y = ranks(b);
+  const double mean = (static_cast<double>(x.size()) + 1) / 2;
+  double xy = 0, xx = 0, yy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xy += (x[i] - mean) * (y[i] - mean);
+    xx += (x[i] - mean) * (x[i] - mean);
+    yy += (y[i] - mean) * (y[i] - mean);
+  }
+  if (xx == 0 || yy == 0) return std::nullopt;
+  return xy / std::sqrt(xx * yy);
+}
+
+Calibration calibrate(const tree::Tree& tree) {
+  std::vector<double> predicted, measured;
+  double residuals = 0;
+  for (const tree::Node* node : tree.nodes()) {
+    const auto& ours = node->ours;
+    if (!node->closed() || !ours.predicted_gain || !ours.measured_gain) continue;
+    if (*ours.predicted_gain <= 0 || *ours.measured_gain <= 0) continue;
+    predicted.push_back(*ours.predicted_gain);
+    measured.push_back(*ours.measured_gain);
+    residuals += std::log(*ours.measured_gain / *ours.predicted_gain);
+  }
+  Calibration calibration;
+  calibration.nodes = static_cast<int>(predicted.size());
+  if (predicted.empty()) return calibration;
+  calibration.bias = std::exp(residuals / static_cast<double>(predicted.size()));
+  if (predicted.size() >= 3) calibration.rank_correlation = rank_correlation(predicted, measured);
+  return calibration;
+}
+
+struct Figures {
+  const std::map<std::string, kernel::Ratio>* ratios = nullptr;
+  const std::vector<kernel::WorkloadTiming>* workloads = nullptr;
+  bool modelled = false;
+};
+
+Figures figures_of(const kernel::Outcome& outcome) {
+  if (const auto* m = std::get_if<kernel::Measured>(&outcome.verdict)) {
+    return {&m->ratios, &m->workloads, false};
+  }
+  if (const auto* m = std::get_if<kernel::Modelled>(&outcome.verdict)) {
+    return {&m->ratios, &m->workloads, true};
+  }
+  return {};
+}
+
+std::string certificate_of(const search::Engine& engine, const std::string& program) {
+  for (const auto& record : engine.certificates()) {
+    if (record.program != program || !record.certificate) continue;
+    return record.certificate->passed ? "passed" : "failed";
+  }
+  return "none";
+}
+
+BestProgram best_program(const search::Engine& engine, const search::ProgramRecord& record) {
+  BestProgram best;
+  best.program = record.hash;
+  best.node_id = record.node_id;
+  best.certificate = certificate_of(engine, record.hash);
+  best.score = record.outcome->score();
+  const Figures figures = figures_of(*record.outcome);
+  best.modelled = figures.modelled;
+  if (!figures.workloads) return best;
+  const auto ratio = [&](const char* name) -> std::optional<kernel::Ratio> {
+    const auto it = figures.ratios->find(name);
+    if (it == figures.ratios->end()) return std::nullopt;
+    return it->second;
+  };
+  best.naive = ratio("naive");
+  best.expert = ratio("expert");
+  best.workloads = *figures.workloads;
+  double logs = 0;
+  bool known = !best.workloads.empty();
+  for (const kernel::WorkloadTiming& timing : best.workloads) {
+    if (!timing.expert.empty() && best.expert_name.find(timing.expert) == std::string::npos) {
+      best.expert_name += (best.expert_name.empty() ? "" : ", ") + timing.expert;
+    }
+    known = known && timing.roofline_fraction > 0;
+    if (known) logs += std::log(timing.roofline_fraction);
+  }
+  if (known) {
+    best.roofline_fraction = std::exp(logs / static_cast<double>(best.workloads.size()));
+  }
+  return best;
+}
+
+std::vector<PathStep> path_to(const tree::Tree& tree, const std::string& node_id) {
+  std::vector<PathStep> steps;
+  if (!tree.contains(node_id)) return steps;
+  for (const tree::Node* node : tree.path(node_id)) {
+    steps.push_back({node->id, node->is_root() ? "naive" : node->action.title,
+                     node->solution.solution_id.value_or(""), node->ours.score,
+                     node->ours.predicted_gain, node->ours.measured_gain});
+  }
+  return steps;
+}
+
+}  // namespace
+
+RunSummary summarise(const store::RunInfo& info, const search::Engine& engine) {
+  RunSummary summary;
+  summary.info = info;
+  summary.status = engine.ended() ? engine.status() : "unfinished";
+  summary.end_reason = engine.end_reason();
+  summary.strategy = engine.config().strategy;
+  summary.seed = engine.config().seed;
+  summary.spent = engine.spent();
+  summary.limits = engine.config().limits;
+  const search::ProgramRecord* best = engine.winner() ? engine.winner() : engine.best();
+  if (best) {
+    summary.best = best_program(engine, *best);
+    summary.path = path_to(engine.tree(), best->node_id);
+  }
+  summary.outcomes = engine.counts().outcomes;
+  summary.cycles = engine.counts().cycles;
+  summary.failed_cycles = engine.counts().failed_cycles;
+  for (const tree::Node* node : engine.tree().nodes()) {
+    ++summary.nodes;
+    if (node->closed() && !node->is_root()) ++summary.closed_nodes;
+  }
+  summary.calibration = calibrate(engine.tree());
+  summary.certificates = engine.certificates();
+  return summary;
+}
+
+base::Result<RunSummary> summarise(const std::filesystem::path& run_folder,
+                                   const kernel::Definition& definition) {
+  KS_TRY(const store::RunData data, store::read_run(run_folder));
+  KS_TRY(const search::Resumed run, search::reconstruct(data, definition));
+  RunSummary summary = summarise(data.info, run.engine);
+  summary.notes = run.notes;
+  for (const store::JournalLine& line : data.journal.lines) {
+    if (line.kind == store::JournalLine::Kind::event && line.json["event"] == "note") {
+      summary.notes.push_back(line.json["text"]);
+    }
+  }
+  return summary;
+}
+
+}  // namespace ksearch::report

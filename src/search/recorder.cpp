@@ -1,0 +1,100 @@
+#include "search/recorder.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "tree/world_model.h"
+
+namespace ksearch::search {
+namespace {
+
+using store::JournalLine;
+
+/// Reader lines: what the engine says, without what only a live view needs.
+std::vector<base::Json> lines_of(std::span<const event::Event> events) {
+  std::vector<base::Json> lines;
+  for (const event::Event& event : events) {
+    if (!std::holds_alternative<event::StageProgress>(event.what)) {
+      lines.push_back(event::to_json(event));
+    }
+  }
+  return lines;
+}
+
+struct Folded {
+  Engine engine;
+  std::vector<base::Json> unwritten;  ///< reader lines of the last told line that are not there
+};
+
+base::Result<Folded> fold(const std::filesystem::path& folder, const store::RunInfo& info,
+                          const store::JournalContents& journal,
+                          const kernel::Definition& definition, event::Sink* sink) {
+  KS_TRY(const Config config,
+         parse_config(info.search, (folder / "run.json").string() + ": search"));
+  KS_TRY(Engine engine, Engine::make(config));
+  const auto find = [&](const std::string& hash) {
+    return store::read_program(folder, hash, definition);
+  };
+  std::vector<base::Json> expected;
+  std::size_t written = 0;
+  for (const JournalLine& line : journal.lines) {
+    if (line.kind == JournalLine::Kind::event) {
+      ++written;
+      continue;
+    }
+    const std::string where = fmt::format("{}:{}", (folder / "journal.jsonl").string(), line.line);
+    KS_TRY(const Told told, parse_told(line.json, where, find));
+    const std::vector<event::Event> events = engine.tell(told);
+    if (sink) {
+      for (const event::Event& event : events) sink->on(event);
+    }
+    expected = lines_of(events);
+    written = 0;
+  }
+  if (written < expected.size()) {
+    expected.erase(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(written));
+  } else {
+    expected.clear();
+  }
+  return Folded{std::move(engine), std::move(expected)};
+}
+
+}  // namespace
+
+base::Result<void> StoreRecorder::told(const Told& told) {
+  for (const kernel::Program* program : programs_in(told)) {
+    KS_RETURN_IF_ERROR(run_->save_program(*program));
+  }
+  return run_->append_told(to_json(told));
+}
+
+base::Result<void> StoreRecorder::events(std::span<const event::Event> events,
+                                         const Engine& engine) {
+  KS_RETURN_IF_ERROR(run_->append_events(lines_of(events)));
+  for (const event::Event& event : events) {
+    const bool worth = std::holds_alternative<event::RunStarted>(event.what) ||
+                       std::holds_alternative<event::CycleEnded>(event.what) ||
+                       std::holds_alternative<event::RunEnded>(event.what);
+    if (worth) return run_->replace_world_model(tree::world_model_json(engine.tree()));
+  }
+  return {};
+}
+
+base::Result<Resumed> resume(store::Run& run, const kernel::Definition& definition,
+                             event::Sink* sink) {
+  KS_TRY(Folded folded, fold(run.folder(), run.info(), run.contents(), definition, sink));
+  KS_RETURN_IF_ERROR(run.append_events(folded.unwritten));
+  KS_RETURN_IF_ERROR(run.replace_world_model(tree::world_model_json(folded.engine.tree())));
+  const auto already = folded.engine.spent().wall;
+  return Resumed{std::move(folded.engine), already, run.contents().notes};
+}
+
+base::Result<Resumed> reconstruct(const store::RunData& data,
+                                  const kernel::Definition& definition) {
+  KS_TRY(Folded folded, fold(data.folder, data.info, data.journal, definition, nullptr));
+  const auto already = folded.engine.spent().wall;
+  return Resumed{std::move(folded.engine), already, data.journal.notes};
+}
+
+}  // namespace ksearch::search

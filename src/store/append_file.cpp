@@ -1,0 +1,67 @@
+#include "store/append_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace ksearch::store {
+namespace {
+
+std::unexpected<base::Error> failed(const std::filesystem::path& path, const char* what) {
+  return base::environment_error(path.string(), std::string(what) + ": " + std::strerror(errno));
+}
+
+int flush(int fd) {
+#ifdef __APPLE__
+  return ::fcntl(fd, F_FULLFSYNC) == 0 ? 0 : ::fsync(fd);
+#else
+  return ::fdatasync(fd);
+#endif
+}
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+base::Result<AppendFile> AppendFile::open(const std::filesystem::path& path, std::uint64_t bytes) {
+  Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (fd.get() < 0) return failed(path, "cannot be opened");
+  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) return failed(path, "cannot be cut");
+  if (::fsync(fd.get()) != 0) return failed(path, "cannot be flushed");
+  return AppendFile(path, std::move(fd));
+}
+
+base::Result<void> AppendFile::append(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd_.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failed(path_, "cannot be written");
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (flush(fd_.get()) != 0) return failed(path_, "cannot be flushed");
+  return {};
+}
+
+base::Result<Descriptor> lock_folder(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / "lock";
+  Descriptor fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (fd.get() < 0) return failed(path, "cannot be opened");
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  if (errno != EWOULDBLOCK) return failed(path, "cannot be locked");
+  return base::environment_error(folder.string(), "another process is writing this run",
+                                 "wait for it, or stop it");
+}
+
+}  // namespace ksearch::store

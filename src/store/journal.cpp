@@ -1,0 +1,111 @@
+#include "store/journal.h"
+
+#include <fmt/format.h>
+
+#include "base/hash.h"
+
+namespace ksearch::store {
+namespace {
+
+using base::Json;
+
+constexpr std::string_view kFormat = "ksearch.journal/1";
+constexpr std::size_t kSumDigits = 8;
+
+/// The object on one line with its sum as the last member, and a line feed.
+std::string sealed(const Json& json) {
+  std::string line = base::to_line(json);
+  const std::string sum = base::sha256(line).substr(0, kSumDigits);
+  line.pop_back();
+  return line + R"(,"sum":")" + sum + "\"}\n";
+}
+
+/// The line without its sum, if the sum is right.
+base::Result<Json> opened(std::string_view line, const std::string& where) {
+  constexpr std::string_view kOpen = R"(,"sum":")";
+  constexpr std::string_view kClose = "\"}";
+  const std::size_t tail = kOpen.size() + kSumDigits + kClose.size();
+  const auto damaged = [&](std::string why) {
+    return base::environment_error(where, "damaged: " + std::move(why),
+                                   "restore the file from a copy; earlier lines are good");
+  };
+  if (line.size() < tail + 2 || !line.ends_with(kClose) ||
+      line.substr(line.size() - tail, kOpen.size()) != kOpen) {
+    return damaged("the line does not end with its sum");
+  }
+  std::string whole(line.substr(0, line.size() - tail));
+  whole += '}';
+  const std::string_view sum = line.substr(line.size() - kClose.size() - kSumDigits, kSumDigits);
+  if (base::sha256(whole).substr(0, kSumDigits) != sum) {
+    return damaged("the sum of the line is wrong");
+  }
+  auto json = base::parse_json(whole, where);
+  if (!json) return damaged(json.error().what);
+  return json;
+}
+
+base::Result<void> check_header(const Json& json, const std::string& where) {
+  base::ObjectReader in(json, where);
+  const std::string format = in.text("format");
+  KS_RETURN_IF_ERROR(in.finish());
+  if (format != kFormat) {
+    return base::environment_error(
+        where, fmt::format("the journal is of format {}, this ksearch reads {}", format, kFormat),
+        "use a newer ksearch");
+  }
+  return {};
+}
+
+base::Result<void> add_line(JournalContents& contents, Json json, std::size_t number,
+                            const std::string& where) {
+  if (json.contains("event")) {
+    contents.lines.push_back({JournalLine::Kind::event, number, std::move(json)});
+    return {};
+  }
+  base::ObjectReader in(json, where);
+  const std::int64_t n = in.integer("n");
+  Json told = in.object("told");
+  KS_RETURN_IF_ERROR(in.finish());
+  if (n != static_cast<std::int64_t>(contents.told) + 1) {
+    return base::environment_error(
+        where, fmt::format("damaged: told line {} follows {}, lines are missing", n, contents.told),
+        "restore the file from a copy");
+  }
+  ++contents.told;
+  contents.lines.push_back({JournalLine::Kind::told, number, std::move(told)});
+  return {};
+}
+
+}  // namespace
+
+base::Result<JournalContents> parse_journal(std::string_view text, std::string_view file_name) {
+  JournalContents contents;
+  std::size_t at = 0;
+  for (std::size_t number = 1; at < text.size(); ++number) {
+    const std::string where = fmt::format("{}:{}", file_name, number);
+    const auto end = text.find('\n', at);
+    if (end == std::string_view::npos) {
+      contents.notes.push_back(where + ": a torn last line was dropped");
+      break;
+    }
+    KS_TRY(Json json, opened(text.substr(at, end - at), where));
+    if (number == 1) {
+      KS_RETURN_IF_ERROR(check_header(json, where));
+    } else {
+      KS_RETURN_IF_ERROR(add_line(contents, std::move(json), number, where));
+    }
+    at = end + 1;
+    contents.good_bytes = at;
+  }
+  return contents;
+}
+
+std::string journal_header() { return sealed(Json{{"format", kFormat}}); }
+
+std::string told_line(std::uint64_t n, const Json& told) {
+  return sealed(Json{{"n", n}, {"told", told}});
+}
+
+std::string event_line(const Json& event) { return sealed(event); }
+
+}  // namespace ksearch::store
