@@ -65,10 +65,10 @@ struct Race {
     }
     const std::string against = entrants.size() > 1 ? entrants[1].name : "";
     const ContestOptions options{.workload = &w,
-                                 .calls = calls_per_batch(fastest, s.truth->maker(w).tensors()),
+                                 .calls = c.calls(w, fastest),
                                  .first_set = s.take_sets(),
                                  .share = share,
-                                 .least_rounds = 4,
+                                 .least_rounds = c.least_rounds(w),
                                  .of = "program",
                                  .against = against,
                                  .width = s.options.ratio_width,
@@ -147,10 +147,10 @@ base::Result<void> equal_read_equal(Certification& c, target::Worker& worker) {
     const double reference = best && best->expert_ns > 0 ? best->expert_ns : best ? best->naive_ns : 1e7;
     const double tolerance = rigs[0].outputs().front().tolerance.relative_rms;
     const ContestOptions options{.workload = &w,
-                                 .calls = calls_per_batch(reference, s.truth->maker(w).tensors()),
+                                 .calls = c.calls(w, reference),
                                  .first_set = s.take_sets(),
                                  .share = kEqualShare,
-                                 .least_rounds = 5,
+                                 .least_rounds = c.least_rounds(w),
                                  .of = "a",
                                  .against = "b",
                                  .width = 0.01,

@@ -117,7 +117,8 @@ class Contest {
         if (step) step = e.rig->check_written(s, poison);
       }
       if (step && want && !e.comparator_error) {
-        step = e.rig->check(call, content_of(call), poison, *want, slack);
+        if (auto full = e.rig->check(call, content_of(call), poison, *want, slack); !full)
+          step = std::unexpected(full.error());
         ++result_.checked_in_full;
       } else if (step) {
         step = e.rig->check_inputs(call, content_of(call));

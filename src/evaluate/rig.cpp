@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -44,16 +44,18 @@ Tried<target::Done> Rig::run(std::span<const int> order, bool poison_scratch,
   return std::get<target::Done>(std::move(reply));
 }
 
-Tried<void> Rig::check(int set, const task::Content& content, const Poison& poison, const Outputs& truth,
-                       double slack) {
+Tried<double> Rig::check(int set, const task::Content& content, const Poison& poison, const Outputs& truth,
+                         double slack) {
   KS_TRY_STEP(check_canaries(set));
   KS_TRY_STEP(check_inputs(set, content));
+  double worst = 0;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const Comparison c = compare(outputs_[i], output(set, i), truth[i], &poison, slack);
     if (!c.right)
       return verdict(kernel::WrongResult{outputs_[i].shape.name, c.why, c.error, c.tolerance});
+    worst = std::max(worst, c.error);
   }
-  return {};
+  return worst;
 }
 
 Tried<void> Rig::check_written(int set, const Poison& poison) {
@@ -97,15 +99,6 @@ void Rig::outputs_as_numbers(int set, Outputs& into) {
     into[i].resize(static_cast<std::size_t>(outputs_[i].shape.elements()));
     task::to_doubles(outputs_[i].shape.dtype, output(set, i), into[i]);
   }
-}
-
-double Rig::error(int set, const Outputs& truth) {
-  double worst = 0;
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const Comparison c = compare(outputs_[i], output(set, i), truth[i]);
-    worst = std::isnan(c.error) ? c.error : std::max(worst, c.error);
-  }
-  return worst;
 }
 
 }  // namespace ksearch::evaluate

@@ -40,8 +40,9 @@ class Rig {
 
   /// What set `set`, filled with `content`, holds after a run: nothing changed that must not be,
   /// nothing written outside, all outputs written and right. `slack` as in `compare`.
-  Tried<void> check(int set, const task::Content& content, const Poison& poison, const Outputs& truth,
-                    double slack = 0);
+  /// The largest relative rms error of its outputs.
+  Tried<double> check(int set, const task::Content& content, const Poison& poison, const Outputs& truth,
+                      double slack = 0);
   /// The cheap part of that, for calls that are not compared in full.
   Tried<void> check_written(int set, const Poison& poison);
   Tried<void> check_inputs(int set, const task::Content& content);
@@ -50,8 +51,6 @@ class Rig {
   std::span<const std::byte> output(int set, std::size_t index);
   /// Outputs as numbers, for comparing another program with.
   void outputs_as_numbers(int set, Outputs& into);
-  /// Largest relative rms error of the outputs.
-  double error(int set, const Outputs& truth);
   const std::vector<OutputSpec>& outputs() const { return outputs_; }
 
  private:

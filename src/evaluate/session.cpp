@@ -23,9 +23,15 @@ base::Result<void> refuse_unsupported(const task::Task& task) {
   return {};
 }
 
+/// Callers may leave the progress out.
+Progress audible(const Progress& progress) {
+  return progress ? progress : Progress([](std::string_view) {});
+}
+
 class StandardSession final : public Session {
  public:
-  base::Result<void> start(const SessionOptions& options, const Progress& progress) {
+  base::Result<void> start(const SessionOptions& options, const Progress& told) {
+    const Progress progress = audible(told);
     KS_CHECK(options.task && options.target && options.reference_target, "a session needs all three");
     s_.options = options;
     s_.task = options.task;
@@ -58,7 +64,8 @@ class StandardSession final : public Session {
       s_.seen.try_emplace(normalised_hash(request.program), s_.naive_hash);
       return s_.naive_outcome;
     }
-    return Evaluation(s_, request, progress).run();
+    const Progress told = audible(progress);
+    return Evaluation(s_, request, told).run();
   }
 
   const kernel::Outcome& naive_outcome() const override { return s_.naive_outcome; }
@@ -66,7 +73,7 @@ class StandardSession final : public Session {
 
   base::Result<Certificate> certify(const kernel::Program& program, const kernel::Select& select,
                                     const Progress& progress) override {
-    return evaluate::certify(s_, program, select, progress);
+    return evaluate::certify(s_, program, select, audible(progress));
   }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <numeric>
 
 #include "task/elements.h"
@@ -11,8 +12,10 @@ namespace {
 
 std::vector<std::byte> constant(const kernel::TensorShape& shape, double value) {
   std::vector<std::byte> bytes(shape.bytes());
-  const auto n = static_cast<std::size_t>(shape.elements());
-  for (std::size_t i = 0; i < n; ++i) task::store(shape.dtype, bytes, i, value);
+  task::with_elements(shape.dtype, [&]<class E>(E) {
+    const auto raw = E::from(value);
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof raw) std::memcpy(bytes.data() + at, &raw, sizeof raw);
+  });
   return bytes;
 }
 

@@ -65,9 +65,9 @@ Tried<Verified> verify(Rig& rig, Truth& truth, const VerifyRequest& request, bas
     for (int s = 0; s < sets; ++s) {
       const auto want = truth.of(*request.workload, content_of(s));
       if (!want) return lost(want.error().reason);
-      if (auto right = rig.check(s, content_of(s), poison, **want); !right)
-        return std::unexpected(explained(right.error(), content_of(s), shift > 0));
-      result.error = std::max(result.error, rig.error(s, **want));
+      const Tried<double> error = rig.check(s, content_of(s), poison, **want);
+      if (!error) return std::unexpected(explained(error.error(), content_of(s), shift > 0));
+      result.error = std::max(result.error, *error);
     }
     for (std::size_t i = 0; i < rig.outputs().size(); ++i) {
       const std::span<const std::byte> out = rig.output(shift == 0 ? 1 : 0, i);
