@@ -175,6 +175,10 @@ class Binder {
     BoundTensor b;
     b.init = arg.init;
     const TensorSpec* spec = definition_.tensor(arg.tensor);
+    // An absent one too: the kernel's argument has a type although the pointer is null.
+    if (spec) {
+      KS_TRY(b.dtype, type_of(spec->dtype, scope));
+    }
     const bool* present = scope.find_present(arg.tensor);
     if (spec && present && !*present) {
       if (arg.access == ArgAccess::optional) return b;
@@ -185,9 +189,6 @@ class Binder {
     b.writes = arg.access == ArgAccess::write || arg.access == ArgAccess::inout ||
                arg.access == ArgAccess::atomic ||
                (arg.access == ArgAccess::natural && spec && spec->access != Access::in);
-    if (spec) {
-      KS_TRY(b.dtype, type_of(spec->dtype, scope));
-    }
     for (const BoundScratch& s : bound_.scratch)
       if (s.name == arg.tensor) b.dtype = s.dtype;
     if (arg.offset) {

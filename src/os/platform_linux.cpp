@@ -24,6 +24,11 @@ base::Result<int> open_anonymous(std::string_view name) {
   return fd;
 }
 
+void give_back(int descriptor, std::size_t offset, std::size_t bytes) {
+  ::fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+              static_cast<off_t>(bytes));
+}
+
 std::filesystem::path executable_path() {
   std::error_code code;
   return std::filesystem::read_symlink("/proc/self/exe", code);

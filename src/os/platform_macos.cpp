@@ -22,6 +22,8 @@ base::Result<int> open_anonymous(std::string_view name) {
   return fd;
 }
 
+void give_back(int, std::size_t, std::size_t) {}
+
 std::filesystem::path executable_path() {
   char buffer[4096];
   std::uint32_t size = sizeof(buffer);

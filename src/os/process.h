@@ -20,11 +20,11 @@ namespace ksearch::os {
 
 /// Limits of the child and of all it starts (setrlimit). Unset: inherited.
 struct Limits {
-  std::optional<std::uint64_t> address_space_bytes;
-  std::optional<std::uint64_t> data_bytes;  ///< private writable memory; shared mappings are not counted
-  std::optional<std::uint64_t> file_bytes;  ///< size of a file it writes
-  std::optional<std::uint64_t> open_files;
-  std::optional<std::uint64_t> cpu_seconds;
+  std::optional<std::uint64_t> address_space_bytes = {};
+  std::optional<std::uint64_t> data_bytes = {};  ///< private writable memory; shared mappings are not counted
+  std::optional<std::uint64_t> file_bytes = {};  ///< size of a file it writes
+  std::optional<std::uint64_t> open_files = {};
+  std::optional<std::uint64_t> cpu_seconds = {};
 };
 
 /// What a child does to itself just before it becomes the program; made by `sandbox`.
@@ -51,7 +51,8 @@ struct ExitStatus {
 /// A running child, in a session of its own. Killed at the end of the object's life.
 class Process {
  public:
-  /// The child dies when this thread's process does (Linux). Errors of exec itself come back here.
+  /// The child dies when the thread that started it ends (Linux), so also when we are killed: start
+  /// it from a thread that outlives it. Errors of exec itself come back here.
   static base::Result<Process> start(const Command& command);
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;

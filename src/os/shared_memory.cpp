@@ -45,6 +45,8 @@ base::Result<void> SharedMemory::resize(std::size_t bytes) {
   if (data_) ::munmap(data_, size_);
   data_ = nullptr;
   size_ = 0;
+  if (static_cast<std::size_t>(now.st_size) > bytes)
+    give_back(fd_, bytes, static_cast<std::size_t>(now.st_size) - bytes);
   if (bytes == 0) return {};
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (at == MAP_FAILED)

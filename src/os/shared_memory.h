@@ -35,5 +35,7 @@ class SharedMemory {
 
 /// Opens the anonymous object itself; how is the platform's.
 base::Result<int> open_anonymous(std::string_view name);
+/// Returns the memory of a range to the system where it can; the range reads as zeros then.
+void give_back(int descriptor, std::size_t offset, std::size_t bytes);
 
 }  // namespace ksearch::os
