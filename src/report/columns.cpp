@@ -46,6 +46,9 @@ Glyph glyph_at(std::string_view text, std::size_t at) {
   return {length, combining ? 0 : is_wide(c) ? 2 : 1, !steers};
 }
 
+/// Digits after the point that leave three figures.
+int decimals(double value) { return value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2; }
+
 /// Length of the escape sequence "ESC [ ... letter" that begins at `at`, or 0.
 std::size_t escape_at(std::string_view text, std::size_t at) {
   if (text[at] != '\x1b' || at + 1 >= text.size() || text[at + 1] != '[') return 0;
@@ -194,7 +197,7 @@ std::string table(const Style& style, const std::vector<std::vector<std::string>
 
 std::string ratio_text(double ratio) {
   if (!std::isfinite(ratio)) return "?";
-  return fmt::format(ratio >= 99.95 ? "{:.0f}x" : ratio >= 9.995 ? "{:.1f}x" : "{:.2f}x", ratio);
+  return fmt::format("{:.{}f}x", ratio, decimals(ratio));
 }
 
 std::string seconds_text(double seconds) {
@@ -217,10 +220,7 @@ std::string time_text(double nanoseconds) {
   for (const Unit& unit : kUnits) {
     const double value = ns / unit.size;
     if (value >= 999.5 && unit.size < 1e9) continue;
-    return fmt::format(value >= 99.95   ? "{:.0f} {}"
-                       : value >= 9.995 ? "{:.1f} {}"
-                                        : "{:.2f} {}",
-                       value, unit.name);
+    return fmt::format("{:.{}f} {}", value, decimals(value), unit.name);
   }
   return "?";
 }
@@ -234,7 +234,7 @@ std::string bytes_text(double bytes) {
     bytes /= 1024;
     ++i;
   }
-  return fmt::format(bytes < 10 && i > 0 ? "{:.1f} {}" : "{:.0f} {}", bytes, kNames[i]);
+  return fmt::format("{:.{}f} {}", bytes, bytes < 10 && i > 0 ? 1 : 0, kNames[i]);
 }
 
 }  // namespace ksearch::report

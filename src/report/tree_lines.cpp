@@ -31,7 +31,8 @@ class Layout {
     for (const TreeRow& row : rows) known[row.id] = true;
     for (std::size_t i = 0; i < rows.size(); ++i)
       // A row whose parent is not among the rows stands beside the root, so that nothing is lost.
-      children_[known.contains(rows[i].parent) ? rows[i].parent : ""].push_back(i);
+      children_[known.contains(rows[i].parent) ? std::string_view(rows[i].parent) : ""].push_back(
+          i);
     for (const std::size_t top : children_[""]) add(top, "", "", 0, lines_.size());
   }
   std::vector<Line> take() { return std::move(lines_); }

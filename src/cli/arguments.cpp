@@ -1,0 +1,203 @@
+#include "cli/arguments.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <array>
+#include <string>
+
+#include "cli/duration.h"
+#include "search/strategy.h"
+
+namespace ksearch::cli {
+namespace {
+
+/// Everything that is parsed into; one of them is what was asked for.
+struct Parsed {
+  RunOptions run;
+  ResumeOptions resume;
+  EvalOptions eval;
+  ReportOptions report;
+  CompareOptions compare;
+  ExportOptions export_;
+  TasksOptions tasks;
+  DevicesOptions devices;
+  NewTaskOptions new_task;
+};
+
+void add_evaluate_options(CLI::App& app, EvaluateOptions& options) {
+  app.add_option("TASK", options.task, "Name of a task (ksearch tasks), or a task's folder")
+      ->required();
+  app.add_option("--target", options.target, "Where programs run")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"cpu"}));
+  app.add_option("--threads", options.threads, "Threads a program may use [all]")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--where", options.where,
+                 "Keep workloads for which this holds: 'T == float32 and D == 64'");
+  app.add_option("--python", options.python,
+                 "Python with libraries to compare with (torch, ...) [.venv]");
+  app.add_option("--seed", options.seed, "Of inputs and choices")->capture_default_str();
+  app.add_flag("--unsafe-no-sandbox", options.no_sandbox,
+               "Run candidates without confinement where none can be had");
+}
+
+CLI::Option* add_json(CLI::App& app, bool& json) {
+  return app.add_flag("--json", json,
+                      "Print one JSON object last, and nothing else on standard output");
+}
+
+void add_run_name(CLI::App& app, std::string& run) {
+  app.add_option("RUN", run, "Folder of a run, or its name below runs/ [the newest]");
+}
+
+void add_engineer(CLI::App& app, std::string& engineer) {
+  app.add_option("--engineer", engineer, "Who plans and writes programs")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"catalog"}));
+}
+
+void setup_run(CLI::App& app, Parsed& parsed) {
+  RunOptions& options = parsed.run;
+  add_evaluate_options(app, options.on);
+  add_engineer(app, options.engineer);
+  app.add_option("--evaluations", options.evaluations, "End after so many evaluated programs")
+      ->check(CLI::PositiveNumber);
+  app.add_option_function<std::string>(
+         "--time", [&options](const std::string& text) { options.time = *parse_duration(text); },
+         "End after this wall time: 90s, 3m, 1h30m [10m]")
+      ->check([](const std::string& text) {
+        return parse_duration(text) ? std::string() : "\"" + text + "\" is no time: 90s, 3m, 1h30m";
+      });
+  app.add_option("--strategy", options.strategy, "How the search chooses")
+      ->capture_default_str()
+      ->check(CLI::IsMember([] {
+        std::vector<std::string> names;
+        for (const auto name : search::strategy_names()) names.emplace_back(name);
+        return names;
+      }()));
+  app.add_option("--stagnation", options.stagnation, "Attempts without progress that end a cycle")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--out", options.out, "Folder of the run [runs/TASK-TIME]");
+  add_json(app, options.json);
+}
+
+void setup_resume(CLI::App& app, Parsed& parsed) {
+  add_run_name(app, parsed.resume.run);
+  app.add_flag("--certify", parsed.resume.certify, "Search no further: certify the best and end");
+  add_json(app, parsed.resume.json);
+}
+
+void setup_eval(CLI::App& app, Parsed& parsed) {
+  add_evaluate_options(app, parsed.eval.on);
+  app.add_option("PROGRAM", parsed.eval.program, "A program.json, or its folder")->required();
+  app.add_flag("--certify", parsed.eval.certify, "Put it to the proof on held-out workloads too");
+  add_json(app, parsed.eval.json);
+}
+
+void setup_report(CLI::App& app, Parsed& parsed) {
+  add_run_name(app, parsed.report.run);
+  app.add_flag("--ablate", parsed.report.ablate,
+               "Measure what each step of the winner gains, by leaving it out (takes a session)");
+  add_json(app, parsed.report.json);
+}
+
+void setup_compare(CLI::App& app, Parsed& parsed) {
+  CompareOptions& options = parsed.compare;
+  add_evaluate_options(app, options.on);
+  add_engineer(app, options.engineer);
+  app.add_option("--strategies", options.strategies, "Names with commas between them")
+      ->delimiter(',')
+      ->required();
+  app.add_option("--seeds", options.seeds, "Searches for each strategy")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--evaluations", options.evaluations, "Budget of each search")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  add_json(app, options.json);
+}
+
+void setup_export(CLI::App& app, Parsed& parsed) {
+  ExportOptions& options = parsed.export_;
+  app.add_option("WHAT", options.what, "A run (its winner), or a program.json")->required();
+  app.add_option("--as", options.as, "Form")->capture_default_str()->check(CLI::IsMember({"cpp"}));
+  app.add_option("--out", options.out, "Folder for the files [export-NAME]");
+  app.add_option("--name", options.name, "Of files and functions [the task's]");
+  app.add_option("--task", options.task, "Task of a program.json [the one it names]");
+}
+
+void setup_tasks(CLI::App& app, Parsed& parsed) {
+  app.add_option("--python", parsed.tasks.python, "Python to look for libraries in [.venv]");
+  add_json(app, parsed.tasks.json);
+}
+
+void setup_devices(CLI::App& app, Parsed& parsed) {
+  app.add_option("--threads", parsed.devices.threads, "Threads the profile is for [all]")
+      ->check(CLI::Range(1, 4096));
+  app.add_flag("--measure", parsed.devices.measure, "Measure anew instead of reading the cache");
+  add_json(app, parsed.devices.json);
+}
+
+void setup_new_task(CLI::App& app, Parsed& parsed) {
+  app.add_option("NAME", parsed.new_task.name, "Letters, digits and _")->required();
+  app.add_option("--dir", parsed.new_task.folder, "Folder to make [tasks/NAME]");
+}
+
+/// Every command, in the order of --help. `worker` is not here: people do not call it.
+struct Entry {
+  const char* name;
+  const char* help;
+  void (*setup)(CLI::App&, Parsed&);
+  Arguments (*take)(Parsed&);
+};
+constexpr std::array<Entry, 9> kCommands{{
+    {"run", "Search for a fast program", setup_run, [](Parsed& p) -> Arguments { return p.run; }},
+    {"resume", "Go on with a run that was stopped or killed", setup_resume,
+     [](Parsed& p) -> Arguments { return p.resume; }},
+    {"eval", "Judge one program: right? how fast?", setup_eval,
+     [](Parsed& p) -> Arguments { return p.eval; }},
+    {"report", "What a run found, and what each step gained", setup_report,
+     [](Parsed& p) -> Arguments { return p.report; }},
+    {"compare", "Strategies against each other on one budget", setup_compare,
+     [](Parsed& p) -> Arguments { return p.compare; }},
+    {"export", "The winner as files that need no ksearch", setup_export,
+     [](Parsed& p) -> Arguments { return p.export_; }},
+    {"tasks", "Operations that are known here", setup_tasks,
+     [](Parsed& p) -> Arguments { return p.tasks; }},
+    {"devices", "This machine: what it is and what it reaches", setup_devices,
+     [](Parsed& p) -> Arguments { return p.devices; }},
+    {"new-task", "A folder with a task of your own, to start from", setup_new_task,
+     [](Parsed& p) -> Arguments { return p.new_task; }},
+}};
+
+}  // namespace
+
+std::variant<Arguments, int> parse_arguments(int argc, const char* const* argv) {
+  CLI::App app(
+      "ksearch finds fast kernels: a tree of optimization plans, each program compiled,\n"
+      "checked against float64 and measured here.",
+      "ksearch");
+  app.set_version_flag("--version", KSEARCH_VERSION);
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::help);
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+    return "ksearch: " + std::string(error.what()) + "\n  " + failed->get_name() +
+           " --help says what there is\n";
+  });
+  app.get_formatter()->column_width(30);
+  Parsed parsed;
+  for (const Entry& entry : kCommands)
+    entry.setup(*app.add_subcommand(entry.name, entry.help), parsed);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  for (const Entry& entry : kCommands)
+    if (app.got_subcommand(entry.name)) return entry.take(parsed);
+  return 2;
+}
+
+}  // namespace ksearch::cli

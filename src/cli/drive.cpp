@@ -1,0 +1,170 @@
+#include "cli/drive.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <thread>
+
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/terminal.h"
+#include "report/ablation.h"
+#include "report/report_text.h"
+#include "report/summary.h"
+#include "search/recorder.h"
+
+namespace ksearch::cli {
+namespace {
+
+search::CertifyReply certified(evaluate::CpuSession& session, const search::CertifyRequest& request,
+                               const evaluate::Progress& progress) {
+  auto certificate = session.certify(request.code, request.select, progress);
+  if (!certificate) return kernel::Lost{certificate.error().text()};
+  return std::move(*certificate);
+}
+
+/// Waits longer each time something is lost: 1, 2, 4, ... seconds, a minute at most.
+void pause_after_loss(int times_lost) {
+  const int seconds = std::min(60, 1 << std::min(times_lost - 1, 6));
+  for (int i = 0; i < seconds * 10 && !InterruptWatch::interrupted(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+}
+
+std::vector<std::string> path_ids(const search::Engine& engine, const std::string& node) {
+  std::vector<std::string> ids;
+  for (const tree::Node* step : engine.tree().path(node)) ids.push_back(step->id);
+  return ids;
+}
+
+const search::ProgramRecord* winner_or_best(const search::Engine& engine) {
+  return engine.winner() ? engine.winner() : engine.best();
+}
+
+/// How much slower the winner is without a step; nothing where that program did not pass.
+base::Json ablation_entry(const report::Variant& variant, const kernel::EvaluateReply& reply) {
+  base::Json entry{{"step", variant.left_out}, {"program", variant.program.hash()}};
+  if (const auto* lost = std::get_if<kernel::Lost>(&reply)) {
+    entry["why_not"] = lost->reason;
+    return entry;
+  }
+  const auto& outcome = std::get<kernel::Outcome>(reply);
+  const auto* measured = std::get_if<kernel::Measured>(&outcome.verdict);
+  const auto parent = measured ? measured->ratios.find("parent")
+                               : std::map<std::string, kernel::Ratio>::const_iterator{};
+  if (!measured || parent == measured->ratios.end()) {
+    entry["why_not"] = kernel::summary(outcome);
+    return entry;
+  }
+  // The ratio is winner's time / variant's; the step's gain is its inverse.
+  const kernel::Ratio& r = parent->second;
+  entry["gain"] = {{"value", 1 / r.value}, {"low", 1 / r.high}, {"high", 1 / r.low}};
+  return entry;
+}
+
+}  // namespace
+
+std::unique_ptr<Watcher> make_watcher(const Context& context, std::string_view task, bool json) {
+  const int fd = json ? STDERR_FILENO : STDOUT_FILENO;
+  const auto term = context.environment.find("TERM");
+  const bool dumb = term == context.environment.end() || term->second == "dumb";
+  const bool live = isatty(fd) == 1 && !dumb;
+  const report::Style style = style_of(context.environment, live);
+  return live ? make_live_watcher(fd, style, task) : make_line_watcher(fd, style);
+}
+
+Engineers::Engineers(const Search& search) : session_(search.session) {
+  const task::Task& task = session_->task();
+  engineer::CatalogContext context;
+  context.catalog = search.catalog;
+  context.definition = &task.definition;
+  context.workloads = task.with_role(kernel::Role::feedback);
+  context.device = session_->device();
+  if (const auto naive = task.naive.find(kernel::Dialect::cpp); naive != task.naive.end())
+    context.naive = naive->second;
+  planner_ = std::make_unique<engineer::CatalogPlanner>(std::move(context));
+  coder_ = std::make_unique<engineer::CatalogCoder>(search.catalog);
+}
+
+search::Hands Engineers::hands() const {
+  search::Hands hands;
+  hands.planner = planner_.get();
+  hands.coder = coder_.get();
+  hands.evaluate = [session = session_](const evaluate::EvaluateRequest& request,
+                                        const evaluate::Progress& progress) {
+    return session->evaluate(request, progress);
+  };
+  hands.certify = [session = session_](const search::CertifyRequest& request,
+                                       const evaluate::Progress& progress) {
+    return certified(*session, request, progress);
+  };
+  return hands;
+}
+
+search::Started Engineers::start() const {
+  search::Started start;
+  const auto& naive = session_->task().naive;
+  if (const auto found = naive.find(kernel::Dialect::cpp); found != naive.end()) {
+    start.root_program = found->second;
+    start.root_outcome = session_->session().naive_outcome();
+  }
+  return start;
+}
+
+base::Result<void> drive(const Search& search) {
+  const Engineers engineers(search);
+  const base::SteadyClock clock;
+  search::StoreRecorder recorder(search.run);
+  search::DriverOptions options;
+  options.clock = &clock;
+  options.already = search.already;
+  options.recorder = &recorder;
+  options.sink = search.watcher;
+  options.leave = [] { return InterruptWatch::interrupted(); };
+  options.pause = pause_after_loss;
+  if (search.certify_only)
+    options.stop_asked = [] { return search::Stop{"asked to certify", true}; };
+  return search::run_one_at_a_time(*search.engine, engineers.start(), engineers.hands(), options);
+}
+
+base::Result<void> ablate(evaluate::CpuSession& session, const engineer::Catalog& catalog,
+                          const search::Engine& engine, const std::filesystem::path& run,
+                          const evaluate::Progress& progress) {
+  const search::ProgramRecord* winner = winner_or_best(engine);
+  if (!winner) return {};
+  KS_TRY(const auto variants,
+         report::leave_one_out(catalog, path_ids(engine, winner->node_id), winner->program));
+  if (variants.empty()) return {};
+  base::Json json{{"format", "ksearch.ablation/1"}, {"program", winner->hash}};
+  json["steps"] = base::Json::array();
+  for (const report::Variant& variant : variants) {
+    if (InterruptWatch::interrupted()) return {};
+    const evaluate::Progress inner = [&](std::string_view what) {
+      progress(fmt::format("without {}: {}", variant.left_out, what));
+    };
+    evaluate::EvaluateRequest request{variant.program, winner->program,
+                                      winner->outcome ? winner->outcome->select : kernel::Select{},
+                                      std::nullopt};
+    json["steps"].push_back(ablation_entry(variant, session.evaluate(request, inner)));
+  }
+  return os::write_file(run / "ablation.json", base::to_text(json));
+}
+
+base::Result<int> conclude(const Context& context, const store::Run& run,
+                           const search::Engine& engine, bool json) {
+  const report::RunSummary summary = report::summarise(run.info(), engine);
+  const std::string text = base::to_text(report::to_json(summary));
+  KS_RETURN_IF_ERROR(os::write_file(run.folder() / "summary.json", text));
+  const report::RunFiles files = report::read_run_files(run.folder());
+  const int fd = json ? STDERR_FILENO : STDOUT_FILENO;
+  const report::Style style = style_of(context.environment, isatty(fd) == 1);
+  fmt::print(json ? stderr : stdout, "{}",
+             report::summary_text(style, summary, files, run.folder().string()));
+  std::fflush(stdout);
+  if (json) fmt::print("{}", text);
+  if (!engine.ended() || engine.status() == "stopped") return summary.best ? kDone : kNothingPassed;
+  return engine.status() == "passed" ? kDone : kNothingPassed;
+}
+
+}  // namespace ksearch::cli

@@ -1,0 +1,120 @@
+// ksearch export: a winner, or any program, as files that need no ksearch.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "formats/export_cpp.h"
+#include "report/summary.h"
+#include "search/recorder.h"
+#include "target/cpu/profile.h"
+
+namespace ksearch::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is exported, whichever way it was named.
+struct Subject {
+  task::Task task;
+  kernel::Program program;
+  kernel::HardwareProfile device;
+  std::vector<std::string> credit;
+};
+
+std::string ratio_line(const char* to, const std::optional<kernel::Ratio>& ratio,
+                       const std::string& who) {
+  if (!ratio) return "";
+  return fmt::format("  {:.2f} times {}{}{} [{:.2f}, {:.2f}]", ratio->value, to,
+                     who.empty() ? "" : ": ", who, ratio->low, ratio->high);
+}
+
+base::Result<Subject> from_run(const fs::path& folder) {
+  KS_TRY(const store::RunData data, store::read_run(folder));
+  KS_TRY(task::Task task, task::load_task(data.info.task_folder));
+  if (!data.info.where.empty()) KS_RETURN_IF_ERROR(task::keep_where(task, data.info.where));
+  KS_TRY(const search::Resumed resumed, search::reconstruct(data, task.definition));
+  const search::Engine& engine = resumed.engine;
+  const search::ProgramRecord* record = engine.winner() ? engine.winner() : engine.best();
+  if (!record)
+    return base::usage_error(folder.string(), "nothing passed in this run",
+                             "there is nothing to export");
+  KS_TRY(const kernel::HardwareProfile device,
+         kernel::parse_hardware(data.info.device, "run.json: device"));
+  Subject subject{std::move(task), record->program, device, {}};
+  if (record->outcome) subject.program.select = record->outcome->select;
+
+  const report::RunSummary summary = report::summarise(data.info, engine);
+  subject.credit = {
+      fmt::format("Found by ksearch {}: run {}, step {}, program {}.", data.info.ksearch_version,
+                  data.info.run, record->node_id, record->hash),
+      fmt::format("Measured on {}:", device.name)};
+  if (summary.best) {
+    for (const std::string& line :
+         {ratio_line("the naive program", summary.best->naive, ""),
+          ratio_line("the best library", summary.best->expert, summary.best->expert_name)})
+      if (!line.empty()) subject.credit.push_back(line);
+    subject.credit.push_back(fmt::format("Certificate: {}.", summary.best->certificate));
+  }
+  for (const auto& c : engine.certificates())
+    if (c.program == record->hash && c.certificate && c.certificate->passed)
+      subject.credit.push_back(
+          fmt::format("  held-out workloads: {:.2f} times {} [{:.2f}, {:.2f}]",
+                      c.certificate->heldout_ratio.value, c.certificate->baseline,
+                      c.certificate->heldout_ratio.low, c.certificate->heldout_ratio.high));
+  return subject;
+}
+
+base::Result<Subject> from_program(const Context& context, const fs::path& path,
+                                   const std::string& task_name) {
+  std::string name = task_name;
+  if (name.empty()) {
+    KS_TRY(const std::string text, os::read_file(path));
+    KS_TRY(const base::Json json, base::parse_json(text, path.string()));
+    if (json.is_object()) name = json.value("task", "");
+  }
+  KS_TRY(task::Task task, open_task(context.home, name));
+  KS_TRY(const kernel::Program program, kernel::load_program(path, task.definition));
+  return Subject{std::move(task),
+                 program,
+                 target::describe_cpu(1),
+                 {fmt::format("Program {} of task {}, exported by ksearch {}; not measured.",
+                              program.hash(), name, KSEARCH_VERSION)}};
+}
+
+}  // namespace
+
+base::Result<int> export_files(const Context& context, const ExportOptions& options) {
+  fs::path program = options.what;
+  if (fs::is_directory(program) && fs::exists(program / "program.json")) program /= "program.json";
+  const bool is_program = fs::is_regular_file(program);
+  Subject subject;
+  if (is_program) {
+    KS_TRY(subject, from_program(context, program, options.task));
+  } else {
+    KS_TRY(const fs::path folder, find_run(options.what));
+    KS_TRY(subject, from_run(folder));
+  }
+  formats::CppExportRequest request;
+  request.program = &subject.program;
+  request.definition = &subject.task.definition;
+  for (const kernel::Role role : {kernel::Role::feedback, kernel::Role::heldout})
+    for (kernel::Workload& workload : subject.task.with_role(role))
+      request.workloads.push_back(std::move(workload));
+  request.device = subject.device;
+  request.name = options.name;
+  request.credit = subject.credit;
+  KS_TRY(const formats::CppExport exported, formats::export_cpp(request));
+
+  const fs::path out =
+      options.out.empty() ? fs::path("export-" + exported.name) : fs::path(options.out);
+  KS_RETURN_IF_ERROR(os::write_file(out / (exported.name + ".h"), exported.header));
+  KS_RETURN_IF_ERROR(os::write_file(out / (exported.name + ".cpp"), exported.source));
+  fmt::print("{}\n{}\n", (out / (exported.name + ".h")).string(),
+             (out / (exported.name + ".cpp")).string());
+  for (const std::string& function : exported.functions) fmt::print("  {}\n", function);
+  fmt::print("Compile with: {}\n", exported.compile_command);
+  return kDone;
+}
+
+}  // namespace ksearch::cli

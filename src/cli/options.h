@@ -1,0 +1,93 @@
+// What each command was asked for: values, filled by arguments.cpp, used by the file of the
+// command.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace ksearch::cli {
+
+/// What every command that evaluates programs takes.
+struct EvaluateOptions {
+  std::string task;  ///< name or folder
+  std::string target = "cpu";
+  int threads = 0;     ///< 0: all that this process may use
+  std::string where;   ///< keeps workloads
+  std::string python;  ///< interpreter for experts; empty: the project's .venv
+  std::uint64_t seed = 1;
+  bool no_sandbox = false;  ///< --unsafe-no-sandbox
+};
+
+struct RunOptions {
+  EvaluateOptions on;
+  std::string engineer = "catalog";
+  std::string strategy = "ksearch";
+  std::optional<std::int64_t> evaluations;
+  std::optional<std::chrono::seconds> time;  ///< without any limit: kDefaultTime
+  int stagnation = 5;
+  std::string out;  ///< folder of the run; empty: runs/TASK-TIME
+  bool json = false;
+};
+inline constexpr std::chrono::seconds kDefaultTime{600};
+
+struct ResumeOptions {
+  std::string run;       ///< folder, name below runs/, or empty: the newest
+  bool certify = false;  ///< search no further: certify the best and end
+  bool json = false;
+};
+
+struct EvalOptions {
+  EvaluateOptions on;
+  std::string program;  ///< program.json, or its folder
+  bool certify = false;
+  bool json = false;
+};
+
+struct ReportOptions {
+  std::string run;
+  bool ablate = false;
+  bool json = false;
+};
+
+struct CompareOptions {
+  EvaluateOptions on;
+  std::string engineer = "catalog";
+  std::vector<std::string> strategies;
+  int seeds = 3;
+  std::int64_t evaluations = 10;
+  bool json = false;
+};
+
+struct ExportOptions {
+  std::string what;  ///< run, or program.json
+  std::string as = "cpp";
+  std::string out;   ///< folder; empty: export-NAME
+  std::string name;  ///< of files and functions; empty: the task's
+  std::string task;  ///< for a program.json outside a task's folder
+};
+
+struct TasksOptions {
+  std::string python;
+  bool json = false;
+};
+
+struct DevicesOptions {
+  int threads = 0;
+  bool measure = false;
+  bool json = false;
+};
+
+struct NewTaskOptions {
+  std::string name;
+  std::string folder;  ///< empty: tasks/NAME
+};
+
+using Arguments =
+    std::variant<RunOptions, ResumeOptions, EvalOptions, ReportOptions, CompareOptions,
+                 ExportOptions, TasksOptions, DevicesOptions, NewTaskOptions>;
+
+}  // namespace ksearch::cli

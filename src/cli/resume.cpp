@@ -1,0 +1,42 @@
+// ksearch resume: goes on where the journal ends.
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/drive.h"
+#include "cli/interrupt.h"
+#include "search/recorder.h"
+
+namespace ksearch::cli {
+
+base::Result<int> resume(const Context& context, const ResumeOptions& options) {
+  KS_TRY(const std::filesystem::path folder, find_run(options.run));
+  KS_TRY(store::Run run, store::Run::open(folder));
+  const EvaluateOptions on = options_of(run.info());
+  KS_TRY(task::Task task, task::load_task(run.info().task_folder));
+  if (!on.where.empty()) KS_RETURN_IF_ERROR(task::keep_where(task, on.where));
+  KS_TRY(const engineer::Catalog catalog,
+         engineer::load_catalog(context.home.catalog_folder(task, kernel::Dialect::cpp),
+                                task.definition));
+
+  const InterruptWatch interrupts;
+  const auto watcher = make_watcher(context, task.definition.name, options.json);
+  KS_TRY(search::Resumed resumed, search::resume(run, task.definition, watcher.get()));
+  for (const std::string& note : resumed.notes) watcher->on({resumed.already, event::Note{note}});
+  if (!resumed.engine.ended()) {
+    const evaluate::Progress progress = [&](std::string_view what) { watcher->progress(what); };
+    KS_TRY(const auto session, open_session(context, task.folder, on, progress));
+    Search search;
+    search.session = session.get();
+    search.catalog = &catalog;
+    search.run = &run;
+    search.engine = &resumed.engine;
+    search.watcher = watcher.get();
+    search.already = resumed.already;
+    search.certify_only = options.certify;
+    KS_RETURN_IF_ERROR(drive(search));
+  }
+  watcher->close();
+  return conclude(context, run, resumed.engine, options.json);
+}
+
+}  // namespace ksearch::cli

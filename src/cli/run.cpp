@@ -1,0 +1,106 @@
+// ksearch run: a new search.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <ctime>
+
+#include "base/hash.h"
+#include "cli/commands.h"
+#include "cli/drive.h"
+#include "cli/interrupt.h"
+
+namespace ksearch::cli {
+namespace {
+
+search::Config config_of(const RunOptions& options, const task::Task& task,
+                         const evaluate::CpuSession& session) {
+  search::Config config;
+  config.task = task.definition.name;
+  config.target = options.on.target;
+  config.device = session.device().name;
+  config.engineer = options.engineer;
+  config.strategy = options.strategy;
+  config.seed = options.on.seed;
+  config.limits.evaluations = options.evaluations;
+  config.limits.wall = options.time;
+  if (!options.time && !options.evaluations) config.limits.wall = kDefaultTime;
+  config.stagnation = options.stagnation;
+  return config;
+}
+
+/// One hash over every step's name and program: which catalog it was.
+std::string catalog_hash(const engineer::Catalog& catalog) {
+  std::string all;
+  for (const engineer::Step& step : catalog.steps)
+    all += step.name + " " + step.program.hash() + "\n";
+  return base::short_hash(all);
+}
+
+std::string system_name() {
+  utsname names{};
+  if (uname(&names) != 0) return "unknown";
+  return fmt::format("{} {} {}", names.sysname, names.release, names.machine);
+}
+
+store::RunInfo info_of(const RunOptions& options, const evaluate::CpuSession& session,
+                       const search::Config& config, const engineer::Catalog& catalog,
+                       const std::filesystem::path& folder, const std::filesystem::path& python) {
+  store::RunInfo info;
+  info.run = folder.filename().string();
+  info.task = session.task().definition.name;
+  info.task_folder = std::filesystem::absolute(session.task().folder).lexically_normal().string();
+  info.target = options.on.target;
+  info.device = kernel::to_json(session.device());
+  info.threads = static_cast<int>(session.device().cores);
+  info.where = options.on.where;
+  info.engineer = info.planner = info.coder = options.engineer;
+  info.python = python.string();
+  info.search = search::to_json(config);
+  info.knowledge = {{"catalog", catalog_hash(catalog)}};
+  info.ksearch_version = KSEARCH_VERSION;
+  info.created_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  info.environment = {
+      {"compiler", session.compiler()}, {"sandbox", session.sandbox()}, {"system", system_name()}};
+  info.options = {{"unsafe_no_sandbox", options.on.no_sandbox}};
+  return info;
+}
+
+}  // namespace
+
+base::Result<int> run(const Context& context, const RunOptions& options) {
+  // What can be wrong with the command line is found before anything is measured.
+  KS_TRY(task::Task task, open_task(context.home, options.on.task));
+  if (!options.on.where.empty()) KS_RETURN_IF_ERROR(task::keep_where(task, options.on.where));
+  KS_TRY(const auto python, context.home.python(options.on.python));
+  KS_TRY(const engineer::Catalog catalog,
+         engineer::load_catalog(context.home.catalog_folder(task, kernel::Dialect::cpp),
+                                task.definition));
+  const InterruptWatch interrupts;
+  const auto watcher = make_watcher(context, task.definition.name, options.json);
+  const evaluate::Progress progress = [&](std::string_view what) { watcher->progress(what); };
+  KS_TRY(const auto session, open_session(context, task.folder, options.on, progress));
+  const std::filesystem::path folder = options.out.empty() ? new_run_folder(task.definition.name)
+                                                           : std::filesystem::path(options.out);
+  const search::Config config = config_of(options, task, *session);
+  KS_TRY(search::Engine engine, search::Engine::make(config));
+  KS_TRY(store::Run run,
+         store::Run::create(folder, info_of(options, *session, config, catalog, folder, python)));
+  KS_RETURN_IF_ERROR(run.replace_file(
+      "baselines.json", base::to_text(evaluate::to_json(session->session().baselines()))));
+
+  Search search;
+  search.session = session.get();
+  search.catalog = &catalog;
+  search.run = &run;
+  search.engine = &engine;
+  search.watcher = watcher.get();
+  KS_RETURN_IF_ERROR(drive(search));
+  const auto wall = config.limits.wall;
+  if (engine.status() == "passed" && (!wall || engine.spent().wall < *wall))
+    KS_RETURN_IF_ERROR(ablate(*session, catalog, engine, folder, progress));
+  watcher->close();
+  return conclude(context, run, engine, options.json);
+}
+
+}  // namespace ksearch::cli
