@@ -54,6 +54,19 @@ Vec lanes_from(int64_t from, Vec v) {
   return lane >= static_cast<int32_t>(from) ? v : Vec{};
 }
 
+/// Adds up in two levels: one float sum of a long row loses more than the tolerance allows.
+struct Sum {
+  Vec block{}, total{};
+  int count = 0;
+  void add(Vec v) {
+    block += v;
+    if (++count < 64) return;
+    total += block;
+    block = Vec{};
+    count = 0;
+  }
+};
+
 /// A row shorter than a vector, as the start of one.
 void narrow_row(const float* x, float* out, int64_t cols) {
   float padded[LANES], result[LANES];
@@ -77,20 +90,14 @@ void softmax_row(const float* x, float* out, int64_t cols, const float* next) {
 
   const auto exponential = [&](int64_t at) { return exp2(load(x + at) * kLog2e + shift); };
   const Vec last = exponential(cols - LANES);
-  Vec s[2] = {};
-  for (c = 0; c + 2 * LANES <= cols; c += 2 * LANES)
-    for (int i = 0; i < 2; ++i) {
-      const Vec e = exponential(c + i * LANES);
-      store(out + c + i * LANES, e);
-      s[i] += e;
-      __builtin_prefetch(next + c + i * LANES, 0, 2);
-    }
-  for (; c + LANES <= cols; c += LANES) {
+  Sum s;
+  for (c = 0; c + LANES <= cols; c += LANES) {
     const Vec e = exponential(c);
     store(out + c, e);
-    s[0] += e;
+    s.add(e);
+    __builtin_prefetch(next + c, 0, 2);
   }
-  const float scale = 1 / sum(s[0] + s[1] + lanes_from(c + LANES - cols, last));
+  const float scale = 1 / sum(s.block + s.total + lanes_from(c + LANES - cols, last));
 
   for (c = 0; c + LANES <= cols; c += LANES) store(out + c, load(out + c) * scale);
   store(out + cols - LANES, last * scale);

@@ -68,16 +68,17 @@ void narrow_row(const float* x, float* out, int64_t cols) {
 
 void softmax_row(const float* x, float* out, int64_t cols) {
   // Each lane has a maximum and a sum of its own; a block of vectors shares one rescaling.
-  constexpr int64_t kBlock = 8 * LANES;
+  constexpr int64_t kBlock = 32 * LANES;
   Vec m = load(x + cols - LANES) * kLog2e;
   Vec s{};
   int64_t c = 0;
   for (; c + kBlock <= cols; c += kBlock) {
     Vec block = m;
     for (int64_t i = 0; i < kBlock; i += LANES) block = max(block, load(x + c + i) * kLog2e);
-    s *= exp2(m - block);
+    Vec part{};
+    for (int64_t i = 0; i < kBlock; i += LANES) part += exp2(load(x + c + i) * kLog2e - block);
+    s = s * exp2(m - block) + part;
     m = block;
-    for (int64_t i = 0; i < kBlock; i += LANES) s += exp2(load(x + c + i) * kLog2e - m);
   }
   for (; c + LANES <= cols; c += LANES) {
     const Vec grown = max(m, load(x + c) * kLog2e);

@@ -60,6 +60,19 @@ Vec lanes_from(int64_t from, Vec v) {
   return lane >= static_cast<int32_t>(from) ? v : Vec{};
 }
 
+/// Adds up in two levels: one float sum of a long row loses more than the tolerance allows.
+struct Sum {
+  Vec block{}, total{};
+  int count = 0;
+  void add(Vec v) {
+    block += v;
+    if (++count < 64) return;
+    total += block;
+    block = Vec{};
+    count = 0;
+  }
+};
+
 /// A row shorter than a vector, as the start of one.
 void narrow_row(const float* x, float* out, int64_t cols) {
   float padded[LANES], result[LANES];
@@ -109,7 +122,8 @@ template <bool kWrite, bool kExp, bool kMax>
 void advance(Flight& flight, float* out, const float* x, const float* y, int64_t cols) {
   float* const e = flight.e;
   const auto exponential = [&](int64_t at) { return exp2(load(x + at) * kLog2e + flight.shift); };
-  Vec m[2] = {}, s[2] = {}, last{};
+  Vec m[2] = {}, last{};
+  Sum s;
   int64_t lead = 0;  // so far the writing is ahead: what it reads of `e` is not yet overwritten
   if (kWrite) {
     store(out + cols - LANES, flight.last * flight.scale);
@@ -128,7 +142,7 @@ void advance(Flight& flight, float* out, const float* x, const float* y, int64_t
     if (kExp) {
       const Vec v = exponential(at);
       store(e + at, v);
-      s[i] += v;
+      s.add(v);
     }
   };
   int64_t c = 0;
@@ -144,7 +158,7 @@ void advance(Flight& flight, float* out, const float* x, const float* y, int64_t
   if (kExp) {
     store(e + cols - LANES, last);
     flight.last = last;
-    flight.scale = 1 / sum(s[0] + s[1] + lanes_from(c + LANES - cols, last));
+    flight.scale = 1 / sum(s.block + s.total + lanes_from(c + LANES - cols, last));
   }
   if (kMax) flight.shift = -kLog2e * largest(max(m[0], m[1]));
 }

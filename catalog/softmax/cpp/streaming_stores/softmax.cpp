@@ -58,6 +58,19 @@ Vec lanes_from(int64_t from, Vec v) {
   return lane >= static_cast<int32_t>(from) ? v : Vec{};
 }
 
+/// Adds up in two levels: one float sum of a long row loses more than the tolerance allows.
+struct Sum {
+  Vec block{}, total{};
+  int count = 0;
+  void add(Vec v) {
+    block += v;
+    if (++count < 64) return;
+    total += block;
+    block = Vec{};
+    count = 0;
+  }
+};
+
 /// A row shorter than a vector, as the start of one.
 void narrow_row(const float* x, float* out, int64_t cols) {
   float padded[LANES], result[LANES];
@@ -104,21 +117,15 @@ void softmax_row(const float* x, float* out, float* e, int64_t cols) {
   const float shift = -kLog2e * largest(max(max(m[0], m[1]), max(m[2], m[3])));
 
   const auto exponential = [&](int64_t at) { return exp2(load(x + at) * kLog2e + shift); };
-  Vec s[2] = {};
-  for (c = 0; c + 2 * LANES <= cols; c += 2 * LANES)
-    for (int i = 0; i < 2; ++i) {
-      const Vec v = exponential(c + i * LANES);
-      store(e + c + i * LANES, v);
-      s[i] += v;
-    }
-  for (; c + LANES <= cols; c += LANES) {
+  Sum s;
+  for (c = 0; c + LANES <= cols; c += LANES) {
     const Vec v = exponential(c);
     store(e + c, v);
-    s[0] += v;
+    s.add(v);
   }
   const Vec last = exponential(cols - LANES);
   store(e + cols - LANES, last);
-  const float scale = 1 / sum(s[0] + s[1] + lanes_from(c + LANES - cols, last));
+  const float scale = 1 / sum(s.block + s.total + lanes_from(c + LANES - cols, last));
 
   store(out, load(e) * scale);
   for (c = to_alignment(out); c + LANES <= cols; c += LANES) stream(out + c, load(e + c) * scale);
