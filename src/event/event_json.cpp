@@ -33,9 +33,8 @@ void put(Json& json, const char* key, const std::string& text) {
 /// An outcome in the event leaves its samples out: the told line has them.
 Json brief(const kernel::Outcome& outcome) {
   Json json = kernel::to_json(outcome);
-  if (const auto workloads = json.find("workloads"); workloads != json.end()) {
-    for (Json& workload : *workloads) workload.erase("samples_ns");
-  }
+  if (!json.contains("detail") || !json["detail"].contains("workloads")) return json;
+  for (Json& workload : json["detail"]["workloads"]) workload.erase("samples_ns");
   return json;
 }
 
