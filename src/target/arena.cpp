@@ -37,17 +37,17 @@ kernel::Finding finding(const Buffer& buffer, bool write, std::string_view side,
 
 const Buffer& Arena::add(std::string name, std::size_t bytes, bool guard) {
   const std::size_t used = round_up(bytes, kAlignment);
-  const std::size_t region = bytes_ + kPage;
+  const std::size_t region = bytes_ + kGuard;
   const std::size_t region_bytes = round_up(used, kPage) + (used == 0 ? kPage : 0);
-  guards_.push_back({bytes_, kPage});
+  guards_.push_back({bytes_, kGuard});
   bytes_ = region + region_bytes;
   const std::size_t start = guard ? region + region_bytes - used : region;
   return buffers_.emplace_back(std::move(name), start, bytes, region, region_bytes);
 }
 
 void Arena::close() {
-  guards_.push_back({bytes_, kPage});
-  bytes_ += kPage;
+  guards_.push_back({bytes_, kGuard});
+  bytes_ += kGuard;
 }
 
 const Buffer* Arena::find(std::string_view name) const {

@@ -19,7 +19,9 @@
 
 namespace ksearch::target {
 
-inline constexpr std::size_t kPage = 4096;        ///< guard pages; larger system pages are not supported yet
+inline constexpr std::size_t kPage = 4096;        ///< larger system pages are not supported yet
+/// Between two buffers: address space only. Wide, so that a stride of a row or two still lands in it.
+inline constexpr std::size_t kGuard = 256 << 10;
 inline constexpr std::size_t kAlignment = 64;     ///< of every buffer
 
 struct Buffer {
@@ -40,7 +42,7 @@ class Arena {
  public:
   /// With `guard` its end touches a guard page; without, it starts on a page.
   const Buffer& add(std::string name, std::size_t bytes, bool guard = true);
-  /// Ends the layout with a guard page; no `add` after it.
+  /// Ends the layout with a guard; no `add` after it.
   void close();
 
   std::size_t bytes() const { return bytes_; }

@@ -94,6 +94,10 @@ Verdict explain_end(const WorkerEnd& end, std::chrono::milliseconds limit) {
       return kernel::Rejected{"sandbox", "it flooded the worker's control channel"};
     case WorkerEnd::Why::left: break;
   }
+  // The report of a refused call is a signal itself, and glibc blocks those while it starts a thread.
+  if (end.status.killed_by() == SIGSYS)
+    return kernel::Rejected{"sandbox", "it made a system call that is refused with all signals blocked, "
+                                       "as starting a thread does"};
   if (const int signal = end.status.killed_by()) return kernel::Crashed{signal_text(signal)};
   return kernel::Crashed{
       fmt::format("left with status {} in the middle of a call", end.status.code)};

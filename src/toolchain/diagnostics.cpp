@@ -18,6 +18,11 @@ bool is_error(std::string_view line) {
          line.find("Error:") != std::string_view::npos;
 }
 
+/// Says by which way a file was included; the diagnostic that follows names the file itself.
+bool is_include_trail(std::string_view line) {
+  return line.starts_with("In file included from ") || line.starts_with("                 from ");
+}
+
 bool is_warning(std::string_view line) { return line.find(": warning:") != std::string_view::npos; }
 
 /// A line that begins a diagnostic: "file:line:column: kind: ...".
@@ -52,6 +57,7 @@ std::string trim_log(std::string_view log, const std::vector<std::string>& folde
     const std::size_t end = std::min(text.find('\n', at), text.size() - 1);
     const std::string_view line(text.data() + at, end + 1 - at);
     at = end + 1;
+    if (is_include_trail(line)) continue;
     if (begins(line)) in_warning = is_warning(line) || (in_warning && !is_error(line));
     if (in_warning) continue;
     if (kept.size() + line.size() + kMore.size() > limit_bytes) {

@@ -14,8 +14,8 @@ TEST(Arena, EndsTouchAGuardPageUpToTheAlignment) {
     const Range guard = arena.guards().back();
     EXPECT_EQ(guard.offset % kPage, 0u);
     EXPECT_LT(guard.offset - (b.offset + bytes), kAlignment) << bytes;
-    EXPECT_LE(arena.guards().front().offset + kPage, b.offset);
-    EXPECT_EQ(arena.bytes(), guard.offset + kPage);
+    EXPECT_LE(arena.guards().front().offset + kGuard, b.offset);
+    EXPECT_EQ(arena.bytes(), guard.offset + kGuard);
   }
 }
 

@@ -77,7 +77,7 @@ inline std::span<float> floats(Worker& worker, std::string_view tensor, int set 
   return {reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)};
 }
 
-/// Verdicts as a line: "Rejected: sandbox: it called ...".
+/// Verdicts as a line: "Rejected: by sandbox: it called ...".
 inline std::string text(const kernel::Verdict& verdict) {
   kernel::Outcome outcome;
   outcome.verdict = verdict;

@@ -13,11 +13,11 @@ std::string explained(const Json& message) { return text(explain_message(message
 TEST(Failure, NamesTheRefusedCall) {
 #ifdef __x86_64__
   EXPECT_EQ(explained({{"refused", 41u}, {"first", 2u}}),
-            "Rejected: sandbox: it called socket (opens a network connection)");
+            "Rejected: by sandbox: it called socket (opens a network connection)");
   EXPECT_EQ(explained({{"refused", 257u}, {"first", 0u}, {"path", "/etc/passwd"}}),
-            "Rejected: sandbox: it called openat (opens a file): /etc/passwd");
+            "Rejected: by sandbox: it called openat (opens a file): /etc/passwd");
   EXPECT_EQ(explained({{"refused", 1u}, {"first", 1u}}),
-            "Rejected: sandbox: it called write (prints: a kernel has no output but its tensors)");
+            "Rejected: by sandbox: it called write (prints: a kernel has no output but its tensors)");
 #endif
 }
 
@@ -30,7 +30,7 @@ TEST(Failure, AFaultBesideABufferIsOutOfBounds) {
   const Json message = {{"signal", 11u}, {"address", 1u}, {"region", 0u},
                         {"offset", set.bytes() + out.offset + 64}, {"write", true}};
   EXPECT_EQ(text(explain_message(message, context)),
-            "Unsafe: out_of_bounds: writes past the end of out (64 bytes long), 0 bytes off");
+            "Unsafe: writes past the end of out (64 bytes long), 0 bytes off");
 }
 
 TEST(Failure, HostileMessagesSpeakOnlyAgainstTheirProgram) {

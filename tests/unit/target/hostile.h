@@ -1,6 +1,7 @@
 // Programs that break, cheat or try to get out, and what each must come to.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ struct Hostile {
   std::vector<std::string> comes_to;
   int milliseconds = 20000;  ///< limit of the call
 };
+
+/// For the names that GoogleTest prints.
+inline void PrintTo(const Hostile& hostile, std::ostream* out) { *out << hostile.name; }
 
 /// Without a signature of their own they define `kernel` as cpu_fixture.h says.
 const std::vector<Hostile>& hostile_programs();

@@ -22,7 +22,7 @@ TEST(StaticCheck, AllowsWhatKernelsNeed) {
            "/* \n#include <unistd.h>\n asm */ int a;\n",
            "const char* s = R\"x(\n#include <unistd.h>\n)\" asm )x\";\n",
            "int n = 1'000'000; char c = '\\'';\n",
-           "int exit = 3; struct S { int kill(int); } s; int z = s.kill(3);\n",
+           "int exit = 3; template <class S> int z(S s, S* p) { return s.kill(3) + p->open(); }\n",
            "#line 7 \"reference.cpp\"\n",
        })
     EXPECT_EQ(check(source), "allowed") << source;
@@ -54,8 +54,8 @@ TEST(StaticCheck, SeesThroughSpelling) {
            "#import \"/etc/passwd\"\n",
            "#if __has_include(\"/etc/passwd\")\n#endif\n",
            "#ifdef __has_include\n#endif\n",
-           "??=include <unistd.h>\n",
-           "// ??/\n#include <unistd.h>\n",
+           "?\?=include <unistd.h>\n",
+           "// ?\?/\n#include <unistd.h>\n",
            "asm(\".incbin \\\"/etc/passwd\\\"\");\n",
            "__asm__ volatile(\"syscall\");\n",
            "a\\\nsm(\"nop\");\n",
