@@ -95,8 +95,27 @@ base::Result<void> measure_naive(SessionState& s, const Progress& progress) {
 
 using Start = base::Result<std::unique_ptr<target::Worker>>;
 
-Start start_program(SessionState& s, ExpertRunner& runner, const std::vector<kernel::Workload>& workloads) {
+base::Result<bool> holds(const std::optional<kernel::Expr>& expr, const kernel::Scope& scope) {
+  if (!expr) return true;
+  return expr->eval_boolean(scope);
+}
+
+/// Those of the workloads that an expert says it supports.
+std::vector<kernel::Workload> supported(const SessionState& s, const task::Expert& expert,
+                                        const std::vector<kernel::Workload>& workloads) {
+  std::vector<kernel::Workload> some;
+  for (const kernel::Workload& w : workloads) {
+    const auto yes = holds(expert.supports, kernel::scope_of(s.task->definition, w));
+    if (yes && *yes) some.push_back(w);
+  }
+  return some;
+}
+
+/// Bound on held-out shapes too: the certificate needs it there.
+Start start_program(SessionState& s, ExpertRunner& runner) {
   const task::Expert& expert = *runner.expert;
+  std::vector<kernel::Workload> workloads = supported(s, expert, s.feedback);
+  std::ranges::move(supported(s, expert, s.heldout), std::back_inserter(workloads));
   std::string at;
   auto prepared = bind_selected(*expert.program, expert.program->select, s.task->definition, workloads,
                                 s.device, at);
@@ -119,28 +138,13 @@ Start start_script(SessionState& s, const task::Expert& expert) {
   return s.options.start_script(expert);
 }
 
-base::Result<bool> holds(const std::optional<kernel::Expr>& expr, const kernel::Scope& scope) {
-  if (!expr) return true;
-  return expr->eval_boolean(scope);
-}
-
-/// Workloads an expert says it supports.
-std::vector<kernel::Workload> supported(const SessionState& s, const task::Expert& expert) {
-  std::vector<kernel::Workload> some;
-  for (const kernel::Workload& w : s.feedback) {
-    const auto yes = holds(expert.supports, kernel::scope_of(s.task->definition, w));
-    if (yes && *yes) some.push_back(w);
-  }
-  return some;
-}
-
 void choose_experts(SessionState& s) {
   kernel::Scope scope;
   kernel::add_device(s.device, scope);
   for (const task::Expert& expert : s.task->experts) {
     const auto needed = holds(expert.needs, scope);
     if (!needed || !*needed) continue;
-    if (supported(s, expert).empty()) {
+    if (supported(s, expert, s.feedback).empty()) {
       s.baselines.notes.push_back(fmt::format("{}: supports none of these workloads", expert.name));
       continue;
     }
@@ -285,7 +289,7 @@ base::Result<void> make_baselines(SessionState& s, const Progress& progress) {
   // Their libraries load while the references are made.
   for (ExpertRunner& r : s.experts) {
     progress("starting " + r.expert->name);
-    Start start = r.expert->program ? start_program(s, r, supported(s, *r.expert)) : start_script(s, *r.expert);
+    Start start = r.expert->program ? start_program(s, r) : start_script(s, *r.expert);
     if (start) r.worker = std::move(*start);
     else s.baselines.notes.push_back(start.error().text());
   }

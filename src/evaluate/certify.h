@@ -22,6 +22,8 @@ struct Certification {
   std::uint64_t seed = 0;
   base::Random random{0};
   Certificate certificate;
+  std::optional<PreparedProgram> naive;    ///< against which it is timed where no expert runs
+  std::unique_ptr<target::Worker> naive_worker;
   std::map<std::string, double> call_ns;   ///< by workload, from the first check
 
   /// Rounds at least, calls a batch at most: a program of seconds a call is timed coarsely.

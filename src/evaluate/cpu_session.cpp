@@ -77,6 +77,7 @@ base::Result<std::unique_ptr<CpuSession>> CpuSession::open(const CpuSessionOptio
   const auto target_on = [&](kernel::HardwareProfile d, int n, std::string_view name) {
     return std::make_unique<target::CpuTarget>(
         builder, target::CpuTargetOptions{.device = std::move(d), .cpus = cpus_for(n), .worker = options.worker,
+                                          .memory_limit_bytes = options.memory_limit_bytes,
                                           .seed = seeds.fork(name).next(),
                                           .static_check = options.static_check});
   };

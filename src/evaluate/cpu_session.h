@@ -28,6 +28,7 @@ struct CpuSessionOptions {
   std::filesystem::path cache;            ///< built kernels and the profile; empty: os::cache_folder
   os::Environment environment;            ///< for finding compiler and cache
   os::SandboxOptions sandbox;
+  std::uint64_t memory_limit_bytes = 0;   ///< private memory of a worker; 0: a quarter of the machine's
   bool measure = true;                    ///< false, in tests: sizes and features only, no ceilings
   bool static_check = true;               ///< false, in tests: the sandbox must hold without it
   const base::Clock* clock = nullptr;

@@ -60,7 +60,8 @@ kernel::WorkloadTiming timing_of(SessionState& s, const kernel::Workload& w, con
       t.ratios["expert"] = {value, value * r.low, value * r.high, r.pairs};
     }
   }
-  if (const auto naive = s.naive_ns.find(w.name); naive != s.naive_ns.end())
+  paired("naive");
+  if (const auto naive = s.naive_ns.find(w.name); naive != s.naive_ns.end() && !t.ratios.contains("naive"))
     t.ratios["naive"] = naive->second == t.samples_ns
                             ? kernel::Ratio{1, 1, 1, static_cast<int>(t.samples_ns.size())}
                             : unpaired_ratio(naive->second, t.samples_ns);

@@ -235,13 +235,21 @@ Verdict read_verdict(const std::string& kind, ObjectReader& r, ObjectReader& top
   return Unsupported{};
 }
 
+/// The line that says what is wrong, not the chain of includes before it.
+std::string first_error(const std::string& log) {
+  const std::size_t error = log.find("error:");
+  const std::size_t before = error == std::string::npos ? 0 : log.rfind('\n', error);
+  const std::size_t start = before == std::string::npos || error == std::string::npos ? 0 : before + 1;
+  return log.substr(start, log.find('\n', start) - start);
+}
+
 std::string detail(const Verdict& verdict) {
   return std::visit(
       Match{[](const Unparsable& v) { return v.why; },
             [](const Duplicate& v) { return "the same code as " + v.of; },
             [](const Unsupported& v) { return v.why; },
             [](const Rejected& v) { return fmt::format("by {}: {}", v.by, v.why); },
-            [](const CompileFailed& v) { return v.log.substr(0, v.log.find('\n')); },
+            [](const CompileFailed& v) { return first_error(v.log); },
             [](const LimitExceeded& v) {
               return fmt::format("{} is {:g}, at most {:g}", v.what, v.value, v.limit);
             },

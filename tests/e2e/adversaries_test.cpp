@@ -40,29 +40,32 @@ std::string answer(const kernel::Outcome& o) {
   return kind;
 }
 
-CpuLab& lab() {
-  static CpuLab one;
-  return one;
+/// Without the static check the sandbox, the limits and the comparison must do.
+CpuLab& lab_of(bool static_check) {
+  static CpuLab checked(true), open(false);
+  return static_check ? checked : open;
 }
 
-class Adversaries : public ::testing::TestWithParam<std::string> {};
+class Adversaries : public ::testing::TestWithParam<std::tuple<std::string, bool>> {};
 
 TEST_P(Adversaries, AreAnsweredAsTheirCasesSay) {
-  if (GetParam() == "none") GTEST_SKIP() << "no shared/cases/adversaries beside the checkout";
-  const fs::path folder = cases() / GetParam();
+  const auto& [name, static_check] = GetParam();
+  if (name == "none") GTEST_SKIP() << "no shared/cases/adversaries beside the checkout";
+  const fs::path folder = cases() / name;
   const auto c = base::parse_json(read(folder / "case.json"), "case.json");
   ASSERT_TRUE(c);
   const std::string task = (*c)["task"];
+  CpuLab& lab = lab_of(static_check);
   const std::string call = one_call(task);
-  const auto honest = lab().program(task, read(cases() / "honest" / (task + ".cpp")) + call);
+  const auto honest = lab.program(task, read(cases() / "honest" / (task + ".cpp")) + call);
   for (const auto& effect : (*c)["forbidden_effects"])
     if (const std::string e = effect; e.starts_with("tmp:")) fs::remove(fs::temp_directory_path() / e.substr(4));
 
-  const auto o = lab().judge(task, read(folder / "cand.cpp") + call, honest);
+  const auto o = lab.judge(task, read(folder / "cand.cpp") + call, honest);
   std::set<std::string> right{(*c)["expect"].get<std::string>()};
   for (const auto& other : (*c)["also_ok"]) right.insert(other.get<std::string>());
   EXPECT_TRUE(right.contains(answer(o))) << kernel::summary(o);
-  std::printf("    %s: %s\n", GetParam().c_str(), kernel::summary(o).substr(0, 240).c_str());
+  std::printf("    %s: %s\n", name.c_str(), kernel::summary(o).substr(0, 240).c_str());
 
   const std::string told = kernel::to_json(o).dump();
   for (const auto& effect : (*c)["forbidden_effects"]) {
@@ -76,11 +79,15 @@ TEST_P(Adversaries, AreAnsweredAsTheirCasesSay) {
   if (const auto* m = std::get_if<kernel::Measured>(&o.verdict); m && c->contains("max_gain_over_honest"))
     EXPECT_LE(m->ratios.at("parent").low, (*c)["max_gain_over_honest"].get<double>());
 
-  const auto after = lab().judge(task, read(cases() / "honest" / (task + ".cpp")) + call + "\n#define AFTER_" + GetParam() + " 1\n");
+  const auto after = lab.judge(task, read(cases() / "honest" / (task + ".cpp")) + call + "\n#define AFTER_" + name + " 1\n");
   EXPECT_EQ(kernel::kind(after), "Measured") << kernel::summary(after);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shared, Adversaries, ::testing::ValuesIn(names()), [](const auto& info) { return "case_" + info.param; });
+INSTANTIATE_TEST_SUITE_P(Shared, Adversaries, ::testing::Combine(::testing::ValuesIn(names()), ::testing::Bool()),
+                         [](const auto& info) {
+                           return "case_" + std::get<0>(info.param) +
+                                  (std::get<1>(info.param) ? "" : "_without_static_check");
+                         });
 
 }  // namespace
 }  // namespace ksearch::evaluate

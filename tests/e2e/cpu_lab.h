@@ -86,6 +86,7 @@ class CpuLab {
     o.worker = {KSEARCH_CPU_WORKER};
     o.cache = folder_ / "cache";
     o.environment = os::current_environment();
+    o.memory_limit_bytes = std::uint64_t{512} << 20;
     o.measure = false;
     o.static_check = static_check_;
     auto opened = CpuSession::open(o, [](std::string_view) {});

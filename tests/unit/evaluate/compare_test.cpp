@@ -70,7 +70,7 @@ TEST(Compare, OneElementFarOffFailsThoughTheSumIsSmall) {
 
 TEST(Compare, NaNIsWrongAndSoIsAnInfinity) {
   const auto want = noise(16);
-  for (const double bad : {std::nan(""), INFINITY}) {
+  for (const double bad : {std::nan(""), double{INFINITY}}) {
     auto got = want;
     got[5] = bad;
     const Comparison c = compare(output({4, 4}), stored(got), want);

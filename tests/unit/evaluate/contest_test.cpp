@@ -19,9 +19,18 @@ struct Duel : ScaleSession {
   std::vector<Rig> rigs;
   kernel::BoundProgram plan;
   base::Random random{1};
-  ContestOptions options;
+  ContestOptions options;  // not the session's
   const kernel::Workload& workload = task.workloads[2];
 
+  Duel() {
+    options.workload = &workload;
+    options.calls = 4;
+    options.first_set = 1000;
+    options.share = std::chrono::seconds(10);
+    options.of = "a";
+    options.against = "b";
+    options.limit_per_call = std::chrono::seconds(1);
+  }
   void start() {
     truth = std::move(*Truth::open(task, target, {}, 1));
     const auto bound = kernel::bind(testing::scale_program(task.definition, "naive"), task.definition, workload, target.device(), {});
@@ -31,13 +40,6 @@ struct Duel : ScaleSession {
     const auto outputs = outputs_of(task.definition, truth->maker(workload).tensors());
     rigs.emplace_back(*a, truth->maker(workload), outputs);
     rigs.emplace_back(*b, truth->maker(workload), outputs);
-    options.workload = &workload;
-    options.calls = 4;
-    options.first_set = 1000;
-    options.share = std::chrono::seconds(10);
-    options.of = "a";
-    options.against = "b";
-    options.limit_per_call = std::chrono::seconds(1);
   }
   Tried<ContestResult> run() {
     return contest({{"a", &rigs[0], &plan, std::nullopt, true}, {"b", &rigs[1], &plan, 1e-7, false}}, *truth, options, clock, random);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "evaluate/session.h"
 #include "fake_target.h"
 
