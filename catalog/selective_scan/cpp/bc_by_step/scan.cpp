@@ -134,8 +134,7 @@ extern "C" void scan(const float* u, const float* delta, const float* A, const f
     const float* bct = bc + (b * len + t0) * 2 * state;
     int64_t n = 0;
     const auto pass = [&]<int N>() {
-      for (; n + N <= state; n += N)
-        advance<N>(a + n, h + n, bct + n, state, tile, steps);
+      for (; n + N <= state; n += N) advance<N>(a + n, h + n, bct + n, state, tile, steps);
     };
     pass.template operator()<kStates>();
     pass.template operator()<kStates / 4>();

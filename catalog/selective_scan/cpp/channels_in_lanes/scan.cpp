@@ -1,5 +1,5 @@
-// A channel in each lane: state n of LANES channels is one vector, so neither the recurrence nor the
-// sum over states moves data between lanes, and B and C are the same for all lanes. Inputs and
+// A channel in each lane: state n of LANES channels is one vector, so neither the recurrence nor
+// the sum over states moves data between lanes, and B and C are the same for all lanes. Inputs and
 // outputs pass through tiles of kSteps steps x LANES channels. `memory` holds A * log2(e) and the
 // states, [state][LANES] each.
 #include <algorithm>

@@ -1,6 +1,6 @@
-// One group a channel, one state at a time. The exponentials of LANES steps are one vector: 2^x from
-// a rounding and a polynomial, log2(e) folded into A. The recurrence itself stays scalar. `memory`
-// holds the step sizes of the channel and their products with u.
+// One group a channel, one state at a time. The exponentials of LANES steps are one vector: 2^x
+// from a rounding and a polynomial, log2(e) folded into A. The recurrence itself stays scalar.
+// `memory` holds the step sizes of the channel and their products with u.
 #include <cmath>
 #include <cstring>
 
@@ -68,6 +68,5 @@ extern "C" void scan(const float* u, const float* delta, const float* A, const f
     }
   }
   if (z)
-    for (int64_t t = 0; t < len; ++t)
-      out[row + t] *= z[row + t] / (1.0f + std::exp(-z[row + t]));
+    for (int64_t t = 0; t < len; ++t) out[row + t] *= z[row + t] / (1.0f + std::exp(-z[row + t]));
 }

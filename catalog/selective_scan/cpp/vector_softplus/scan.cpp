@@ -1,7 +1,7 @@
-// One group a channel, one state at a time; everything but the recurrence in vectors of LANES steps:
-// step sizes (softplus), decays, the gate. The exponential is 2^x by polynomial, log2(e) folded into
-// A; softplus adds a polynomial for the logarithm. `memory` holds the step sizes of the channel and
-// their products with u.
+// One group a channel, one state at a time; everything but the recurrence in vectors of LANES
+// steps: step sizes (softplus), decays, the gate. The exponential is 2^x by polynomial, log2(e)
+// folded into A; softplus adds a polynomial for the logarithm. `memory` holds the step sizes of the
+// channel and their products with u.
 #include <algorithm>
 #include <cstring>
 
@@ -17,12 +17,18 @@ Vec load(const float* p) {
   std::memcpy(&v, p, sizeof v);
   return v;
 }
-/// The first `count` elements; the rest of the lanes are 0.
+/// The first `count` elements; lanes beyond are 0.
 Vec load_first(const float* p, int64_t count) {
-  if (count == LANES) return load(p);
+  if (count >= LANES) return load(p);
   Vec v{};
   for (int64_t i = 0; i < count; ++i) v[i] = p[i];
   return v;
+}
+void store_first(float* p, Vec v, int64_t count) {
+  if (count == LANES)
+    std::memcpy(p, &v, sizeof v);
+  else
+    std::memcpy(p, &v, 4 * count);
 }
 
 /// 2^x, relative error 9e-8 and an ulp of rounding; what is beyond 2^-125 and 2^127 stays there.
@@ -77,7 +83,7 @@ extern "C" void scan(const float* u, const float* delta, const float* A, const f
     const Vec xu = x * ut, y = ut * (D ? D[d] : 0.0f);
     std::memcpy(dt + t, &x, sizeof x);
     std::memcpy(du + t, &xu, sizeof xu);
-    std::memcpy(out + row + t, &y, 4 * count);
+    store_first(out + row + t, y, count);
   }
   for (int64_t n = 0; n < state; ++n) {
     const float a = A[d * state + n] * kLog2e;
@@ -97,6 +103,6 @@ extern "C" void scan(const float* u, const float* delta, const float* A, const f
   for (int64_t t = 0; z && t < len; t += LANES) {
     const int64_t count = std::min<int64_t>(LANES, len - t);
     const Vec y = load_first(out + row + t, count) * silu(load_first(z + row + t, count));
-    std::memcpy(out + row + t, &y, 4 * count);
+    store_first(out + row + t, y, count);
   }
 }

@@ -1,0 +1,245 @@
+// A channel in each lane, the states in registers over a tile of steps, B and C transposed once for
+// all channels. Tiles of LANES channels x LANES steps are transposed in registers on their way in
+// and out; the gate is applied to rows, which need no transposing. `memory` holds A * log2(e) and
+// the states between tiles, [state][LANES] each. SCALEF: AVX-512's instructions for 2^x.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#if defined(__AVX512DQ__) && LANES == 16
+#include <immintrin.h>
+#define HAS_AVX512 1
+#else
+#define HAS_AVX512 0
+#endif
+
+namespace {
+
+using Vec = float __attribute__((vector_size(4 * LANES)));
+using Int = int32_t __attribute__((vector_size(4 * LANES)));
+
+constexpr int64_t kSteps = 4 * LANES;          // a tile; three of its vectors a step stay in L1
+constexpr int kStates = LANES == 16 ? 16 : 4;  // states of a pass; they and the constants of exp2
+                                               // fill the registers
+constexpr float kLog2e = 1.44269504f;
+
+Vec load(const float* p) {
+  Vec v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+/// The first `count` elements; lanes beyond are 0.
+Vec load_first(const float* p, int64_t count) {
+  if (count >= LANES) return load(p);
+  Vec v{};
+  for (int64_t i = 0; i < count; ++i) v[i] = p[i];
+  return v;
+}
+void store_first(float* p, Vec v, int64_t count) {
+  if (count == LANES)
+    std::memcpy(p, &v, sizeof v);
+  else
+    std::memcpy(p, &v, 4 * count);
+}
+
+template <int... I>
+void interleave(Vec a, Vec b, Vec* low, Vec* high, std::integer_sequence<int, I...>) {
+  *low = __builtin_shufflevector(a, b, (I / 2 + I % 2 * LANES)...);
+  *high = __builtin_shufflevector(a, b, (I / 2 + I % 2 * LANES + LANES / 2)...);
+}
+
+/// Each round rotates the bits of (row, column) by one; log2(LANES) rounds exchange the two.
+void transpose(Vec (&rows)[LANES]) {
+#pragma GCC unroll 4
+  for (int round = 1; round < LANES; round *= 2) {
+    Vec next[LANES];
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES / 2; ++i)
+      interleave(rows[i], rows[i + LANES / 2], &next[2 * i], &next[2 * i + 1],
+                 std::make_integer_sequence<int, LANES>());
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; ++i) rows[i] = next[i];
+  }
+}
+
+/// tile[column][row] = p[row * stride + column]. Rows beyond `rows` repeat the last, columns beyond
+/// `columns` are 0.
+void load_transposed(Vec (&tile)[LANES], const float* p, int64_t stride, int64_t rows,
+                     int64_t columns) {
+  for (int64_t i = 0; i < LANES; ++i)
+    tile[i] = load_first(p + std::min(i, rows - 1) * stride, columns);
+  transpose(tile);
+}
+
+/// 2^x, relative error 9e-8 and an ulp of rounding; what is beyond 2^-125 and 2^127 stays there.
+[[maybe_unused]] Vec exp2_portable(Vec x) {
+  constexpr float kShift = 12582912.0f;  // 1.5 * 2^23: leaves round(x) in the low bits
+  constexpr int32_t kShiftBits = 0x4b400000;
+  const Vec shifted = x + kShift;
+  const Vec f = x - (shifted - kShift);
+  Vec p = f * 0.0013264727f + 0.0096715130f;
+  p = p * f + 0.055507336f;
+  p = p * f + 0.24022242f;
+  p = p * f + 0.69314700f;
+  p = p * f + 1.0f;
+  Int n = (Int)shifted;
+  n = n > kShiftBits - 125 ? n : Int{} + (kShiftBits - 125);
+  n = n > kShiftBits + 127 ? Int{} + (kShiftBits + 127) : n;
+  return (Vec)((Int)p + (n << 23));
+}
+
+/// The same without bounds: scalef multiplies by 2^floor(x), so the polynomial is on [0, 1). It is
+/// exact at both ends, since an x just below 0 has to give just below 1.
+Vec exp2(Vec x) {
+#if SCALEF && HAS_AVX512
+  const Vec f = (Vec)_mm512_reduce_ps((__m512)x, 0x01);  // x - floor(x)
+  Vec p = f * 0.0019098963f + 0.0089213932f;
+  p = p * f + 0.055871829f;
+  p = p * f + 0.24014381f;
+  p = p * f + 0.69315308f;
+  p = p * f + 1.0f;
+  return (Vec)_mm512_scalef_ps((__m512)p, (__m512)x);
+#else
+  return exp2_portable(x);
+#endif
+}
+
+/// log(1 + e^x) = max(x, 0) + log(1 + e), e = e^-|x|; log(1 + e) / e is a polynomial on [0, 1].
+Vec softplus(Vec x) {
+  const Vec positive = x > 0.0f ? x : Vec{};
+  const Vec e = exp2((x - 2.0f * positive) * kLog2e);
+  Vec p = e * 0.0053648222f - 0.030065784f;
+  p = p * e + 0.079204522f;
+  p = p * e - 0.13753802f;
+  p = p * e + 0.19153655f;
+  p = p * e - 0.24857163f;
+  p = p * e + 0.33321324f;
+  p = p * e - 0.49999648f;
+  p = p * e + 1.0f;
+  return p * e + positive;
+}
+
+Vec silu(Vec x) { return x / (1.0f + exp2(x * -kLog2e)); }
+
+/// What a group reads and writes: rows of LANES channels, `len` apart; `rows` of them are there.
+struct Channels {
+  const float *u, *delta, *z;
+  float* out;
+  Vec bias, skip;
+  int64_t len, rows;
+  bool delta_softplus;
+};
+
+/// A step's size, its size times its input, and its sum over the states, for LANES channels.
+struct Tile {
+  Vec dt[kSteps], du[kSteps], y[kSteps];
+};
+
+void read_tile(const Channels& c, int64_t t0, int64_t steps, Tile& tile) {
+  for (int64_t t = 0; t < steps; t += LANES) {
+    Vec x[LANES], u[LANES];
+    load_transposed(x, c.delta + t0 + t, c.len, c.rows, steps - t);
+    load_transposed(u, c.u + t0 + t, c.len, c.rows, steps - t);
+    for (int i = 0; i < LANES; ++i) {
+      x[i] += c.bias;
+      if (c.delta_softplus) x[i] = softplus(x[i]);
+      tile.dt[t + i] = x[i];
+      tile.du[t + i] = x[i] * u[i];
+      tile.y[t + i] = c.skip * u[i];
+    }
+  }
+}
+
+/// h = 2^(dt a) h + du B, y += C h over a tile, for N states that stay in registers. `bc`: of each
+/// step B, then C, [state].
+template <int N>
+void advance(const Vec* a, Vec* h, const float* bc, int64_t state, Tile& tile, int64_t steps) {
+  Vec s[N];
+#pragma GCC unroll 16
+  for (int n = 0; n < N; ++n) s[n] = h[n];
+  const float *b = bc, *c = bc + state;
+  for (int64_t t = 0; t < steps; ++t, b += 2 * state, c += 2 * state) {
+    Vec y = tile.y[t];
+#pragma GCC unroll 16
+    for (int n = 0; n < N; ++n) {
+      s[n] = exp2(tile.dt[t] * a[n]) * s[n] + tile.du[t] * b[n];
+      y += s[n] * c[n];
+    }
+    tile.y[t] = y;
+  }
+#pragma GCC unroll 16
+  for (int n = 0; n < N; ++n) h[n] = s[n];
+}
+
+void write_tile(const Channels& c, int64_t t0, int64_t steps, const Tile& tile) {
+  for (int64_t t = 0; t < steps; t += LANES) {
+    Vec y[LANES];
+    for (int i = 0; i < LANES; ++i) y[i] = tile.y[t + i];
+    transpose(y);
+    const int64_t count = std::min<int64_t>(LANES, steps - t);
+    for (int64_t i = 0; i < c.rows; ++i) {
+      const int64_t at = i * c.len + t0 + t;
+      if (c.z) y[i] *= silu(load_first(c.z + at, count));
+      store_first(c.out + at, y[i], count);
+    }
+  }
+}
+
+}  // namespace
+
+/// bc[b][t] = B[b][.][t], C[b][.][t]; a group does LANES steps.
+extern "C" void transpose_bc(const float* B, const float* C, float* bc, int64_t state, int64_t len,
+                             const ks_group* group) {
+  const int64_t t0 = group->id[0] * LANES, b = group->id[1];
+  const int64_t steps = std::min<int64_t>(LANES, len - t0);
+  for (int half = 0; half < 2; ++half) {
+    const float* in = (half ? C : B) + b * state * len + t0;
+    float* to = bc + (b * len + t0) * 2 * state + half * state;
+    for (int64_t n = 0; n < state; n += LANES) {
+      const int64_t count = std::min<int64_t>(LANES, state - n);
+      Vec tile[LANES];
+      load_transposed(tile, in + n * len, len, count, steps);
+      for (int64_t t = 0; t < steps; ++t) store_first(to + t * 2 * state + n, tile[t], count);
+    }
+  }
+}
+
+extern "C" void scan(const float* u, const float* delta, const float* A, const float* bc,
+                     const float* D, const float* z, const float* delta_bias, float* out,
+                     int64_t dim, int64_t state, int64_t len, bool delta_softplus,
+                     const ks_group* group) {
+  const int64_t d0 = group->id[0] * LANES, b = group->id[1], row = (b * dim + d0) * len;
+  Channels c{u + row,
+             delta + row,
+             z ? z + row : nullptr,
+             out + row,
+             {},
+             {},
+             len,
+             std::min<int64_t>(LANES, dim - d0),
+             delta_softplus};
+  Vec* a = static_cast<Vec*>(group->memory);
+  Vec* h = a + state;
+  for (int64_t i = 0; i < LANES; ++i) {
+    const int64_t d = d0 + std::min(i, c.rows - 1);
+    for (int64_t n = 0; n < state; ++n) a[n][i] = A[d * state + n] * kLog2e;
+    if (delta_bias) c.bias[i] = delta_bias[d];
+    if (D) c.skip[i] = D[d];
+  }
+  for (int64_t n = 0; n < state; ++n) h[n] = Vec{};
+
+  Tile tile;
+  for (int64_t t0 = 0; t0 < len; t0 += kSteps) {
+    const int64_t steps = std::min(kSteps, len - t0);
+    const float* bct = bc + (b * len + t0) * 2 * state;
+    read_tile(c, t0, steps, tile);
+    int64_t n = 0;
+    const auto pass = [&]<int N>() {
+      for (; n + N <= state; n += N) advance<N>(a + n, h + n, bct + n, state, tile, steps);
+    };
+    pass.template operator()<kStates>();
+    pass.template operator()<kStates / 4>();
+    pass.template operator()<1>();
+    write_tile(c, t0, steps, tile);
+  }
+}
