@@ -34,7 +34,7 @@ class Adapter:
         self.say("hello")
 
     def say(self, message):
-        text = message if isinstance(message, str) else json.dumps(message)
+        text = message if isinstance(message, str) else json.dumps(message, separators=(",", ":"))
         self.socket.sendall(text.encode() + b"\n")
 
     def line(self, looks=0):
