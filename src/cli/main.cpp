@@ -1,6 +1,7 @@
 // The ksearch program: arguments to a command, its result to an exit code.
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string_view>
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
   // Before anything is set up: a worker starts often, and runs foreign code.
   if (argc == 3 && std::string_view(argv[1]) == "worker" && std::string_view(argv[2]) == "cpu")
     return ksearch::target::run_cpu_worker();
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that is gone must not end a search
   try {
     return ksearch::cli::run_program(argc, argv);
   } catch (const std::exception& error) {

@@ -20,11 +20,14 @@ base::Result<int> resume(const Context& context, const ResumeOptions& options) {
 
   const InterruptWatch interrupts;
   const auto watcher = make_watcher(context, task.definition.name, options.json);
-  KS_TRY(search::Resumed resumed, search::resume(run, task.definition, watcher.get()));
+  KS_TRY(search::Resumed resumed,
+         search::resume(run, task.definition, watcher->wants_past() ? watcher.get() : nullptr));
   for (const std::string& note : resumed.notes) watcher->on({resumed.already, event::Note{note}});
   if (!resumed.engine.ended()) {
     const evaluate::Progress progress = [&](std::string_view what) { watcher->progress(what); };
     KS_TRY(const auto session, open_session(context, task.folder, on, progress));
+    KS_RETURN_IF_ERROR(run.replace_file(
+        "baselines.json", base::to_text(evaluate::to_json(session->session().baselines()))));
     Search search;
     search.session = session.get();
     search.catalog = &catalog;

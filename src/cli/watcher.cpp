@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "cli/interrupt.h"
 #include "cli/live_state.h"
 #include "cli/live_view.h"
 #include "cli/terminal.h"
@@ -42,11 +43,9 @@ class LiveWatcher final : public Watcher {
   void progress(std::string_view what) override {
     const std::lock_guard lock(mutex_);
     state_.progress(what);
+    running_ = false;  // the session opens, or closes: the run's clock stands still
   }
-  void stopping() override {
-    const std::lock_guard lock(mutex_);
-    state_.stopping = true;
-  }
+  bool wants_past() const override { return true; }
   void close() override {
     {
       const std::lock_guard lock(mutex_);
@@ -64,6 +63,7 @@ class LiveWatcher final : public Watcher {
     while (!closed_) {
       LiveState state = state_;
       if (running_) state.elapsed = elapsed_ + (Steady::now() - heard_);
+      state.stopping = InterruptWatch::interrupted();
       lock.unlock();
       screen_->draw(live_lines(style_, state, screen_->size()));
       lock.lock();
@@ -88,12 +88,14 @@ class LineWatcher final : public Watcher {
   LineWatcher(int fd, const report::Style& style) : fd_(fd), style_(style) {}
 
   void on(const event::Event& event) override {
-    started_ = true;
+    if (std::holds_alternative<event::StageProgress>(event.what)) return;
+    started_ = !std::holds_alternative<event::RunEnded>(event.what);
     const std::string text = event::summary(event);
     if (text.empty()) return;
     const double seconds = std::chrono::duration<double>(event.at).count();
     line(fmt::format("{:>6}  {}", report::seconds_text(seconds), text));
   }
+  bool wants_past() const override { return false; }
   void progress(std::string_view what) override {
     // Stages of one kind ("timing a", "timing b") come often: a line when the kind changes.
     const std::string kind(what.substr(0, what.find(' ')));
@@ -101,7 +103,6 @@ class LineWatcher final : public Watcher {
     last_kind_ = kind;
     line(fmt::format("{:>6}  {}", "", what));
   }
-  void stopping() override { line("        stops after what is running now"); }
   void close() override {}
 
  private:

@@ -14,8 +14,8 @@ class Watcher : public event::Sink {
  public:
   /// What goes on now: "expert torch on f32_causal_d64". Any time, also before the run starts.
   virtual void progress(std::string_view what) = 0;
-  /// Ctrl-C was heard.
-  virtual void stopping() = 0;
+  /// Whether events of before a resumption should be told: a picture needs them, lines do not.
+  virtual bool wants_past() const = 0;
   /// Puts the terminal back; nothing is shown after it.
   virtual void close() = 0;
 };
