@@ -19,7 +19,8 @@ using namespace std::chrono_literals;
 
 /// Naive and experts are trusted to end, slowly perhaps.
 constexpr std::chrono::nanoseconds kPatience = 120s;
-constexpr std::chrono::nanoseconds kNaiveShare = 300ms;   // of a workload; three rounds at least if fast
+constexpr std::chrono::nanoseconds kNaiveShare = 300ms;   // of a workload
+constexpr double kSlowNaiveNs = 2e8;   // the calls that check it are its samples: more would cost the search
 constexpr std::chrono::nanoseconds kExpertShare = 400ms;
 
 kernel::Dialect dialect_of(const kernel::HardwareProfile& device) {
@@ -70,16 +71,19 @@ base::Result<void> measure_naive(SessionState& s, const Progress& progress) {
     const kernel::TunableChoice& choice = prepared->legal.at(w.name).front();
     Rig rig(*worker, s.truth->maker(w), s.outputs(w));
     VerifyRequest request{.workload = &w, .plan = &prepared->plan(w.name, choice),
-                          .contents = contents_for(w, s.truth->maker(w), 0), .limit_per_call = kPatience};
+                          .contents = contents_for(w, s.truth->maker(w), 0), .limit_per_call = kPatience, .second_round = false};
     const Tried<Verified> verified = verify(rig, *s.truth, request, s.random);
     if (!verified) return std::unexpected(unusable(verified.error(), w.name));
     if (w.role == kernel::Role::tiny) continue;
+    if (verified->call_ns > kSlowNaiveNs) {
+      s.naive_ns[w.name] = verified->samples_ns;
+      s.naive_outcome.measurements += static_cast<int>(verified->samples_ns.size());
+      continue;
+    }
     ContestOptions options{.workload = &w,
                            .calls = calls_per_batch(verified->call_ns, s.truth->maker(w).tensors()),
                            .first_set = s.take_sets(),
                            .share = kNaiveShare,
-                           .least_rounds = verified->call_ns < 5e7 ? 3 : 1,
-                           .warm_up = verified->call_ns < 5e7,
                            .of = "naive",
                            .against = {},
                            .parent = {},
@@ -174,7 +178,8 @@ base::Result<void> time_experts(SessionState& s, const kernel::Workload& w) {
     if (!yes || !*yes) continue;
     rigs.emplace_back(*r.worker, s.truth->maker(w), s.outputs(w));
     VerifyRequest request{.workload = &w, .plan = plan_of(r, w),
-                          .contents = contents_for(w, s.truth->maker(w), 0), .limit_per_call = kPatience};
+                          .contents = contents_for(w, s.truth->maker(w), 0), .limit_per_call = kPatience,
+                          .second_round = false};
     const Tried<Verified> verified = verify(rigs.back(), *s.truth, request, s.random);
     if (verified) {
       r.error[w.name] = verified->error;

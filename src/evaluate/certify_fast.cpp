@@ -50,7 +50,7 @@ struct Race {
         plan = &e.prepared->plan(w.name, bound->second.front());
       }
       const VerifyRequest request{.workload = &w, .plan = plan, .contents = contents_for(w, s.truth->maker(w), 0),
-                                  .limit_per_call = 120s};
+                                  .limit_per_call = 120s, .second_round = false};
       const Tried<Verified> right = verify(rigs.back(), *s.truth, request, c.random);
       if (!right) {
         if (!std::holds_alternative<kernel::WrongResult>(as_verdict(right.error()))) e.worker.reset();

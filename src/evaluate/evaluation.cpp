@@ -17,7 +17,11 @@ using namespace std::chrono_literals;
 /// A floor above this share of the time is said: the figure is then largely the launching.
 constexpr double kFloorShare = 0.2;
 /// Choices within the noise of each other need no more rounds; the final timing is another contest.
-constexpr int kTuneRounds = 3;
+constexpr int kTuneRounds = 4;
+/// A choice this much slower than the best when it was checked, on untouched memory, is out of the race.
+constexpr double kHopelessChoice = 1.4;
+/// Of a time that was taken while checking, in one batch.
+constexpr double kCheckedError = 0.1;
 
 std::string named(const kernel::TunableChoice& choice) {
   std::string text;
@@ -147,8 +151,12 @@ Tried<void> Evaluation::tune() {
     progress_("tuning " + w.name);
     outcome_.workload = w.name;
     KS_TRY_STEP(tune_on(w, lanes));
-    ChoiceTimes row{&w, {}};
-    for (const auto& choice : program_.legal.at(w.name)) row.ns[choice] = checked_ns_.at({w.name, choice});
+    ChoiceTimes row{&w, {}, {}};
+    for (const auto& choice : program_.legal.at(w.name)) {
+      row.ns[choice] = checked_ns_.at({w.name, choice});
+      const auto tuned = tuned_error_.find({w.name, choice});
+      row.error[choice] = tuned == tuned_error_.end() ? kCheckedError : tuned->second;
+    }
     times.push_back(std::move(row));
   }
   outcome_.select = select_tunables(s_.task->definition, times);
@@ -161,17 +169,24 @@ Tried<void> Evaluation::tune_on(const kernel::Workload& w, std::vector<Lane>& la
   std::vector<Rig> rigs;
   rigs.reserve(lanes.size());
   std::vector<Entrant> entrants;
+  double best = checked_ns_.at({w.name, legal.front()});
+  for (const auto& choice : legal) best = std::min(best, checked_ns_.at({w.name, choice}));
   for (Lane& lane : lanes) {
     if (std::ranges::find(legal, lane.choice) == legal.end()) continue;
+    if (checked_ns_.at({w.name, lane.choice}) > kHopelessChoice * best) continue;
     rigs.emplace_back(*lane.worker, s_.truth->maker(w), s_.outputs(w));
     entrants.push_back({named(lane.choice), &rigs.back(), &program_.plan(w.name, lane.choice), std::nullopt, true});
   }
+  if (entrants.size() < 2) return {};
+  const auto share = allowance() / (2 * static_cast<std::int64_t>(s_.feedback.size()));
+  const bool slow = 6 * best * static_cast<double>(entrants.size()) > static_cast<double>(share.count());
   const ContestOptions options{.workload = &w,
-                               .calls = batch_calls(w),
+                               .calls = slow ? 1 : batch_calls(w),
                                .first_set = s_.take_sets(),
-                               .share = allowance() / (2 * static_cast<std::int64_t>(s_.feedback.size())),
+                               .share = share,
                                .least_rounds = 1,
                                .most_rounds = kTuneRounds,
+                               .warm_up = !slow,
                                .of = {},
                                .against = {},
                                .parent = {},
@@ -183,7 +198,13 @@ Tried<void> Evaluation::tune_on(const kernel::Workload& w, std::vector<Lane>& la
     return std::unexpected(result.out.begin()->second);
   }
   outcome_.measurements += result.batches;
-  for (const auto& choice : legal) checked_ns_[{w.name, choice}] = median(result.call_ns.at(named(choice)));
+  for (const auto& choice : legal) {
+    const auto samples = result.call_ns.find(named(choice));
+    if (samples == result.call_ns.end()) continue;
+    const Interval at = location(samples->second);
+    checked_ns_[{w.name, choice}] = at.value;
+    tuned_error_[{w.name, choice}] = (at.high - at.low) / (2 * 1.96 * at.value);
+  }
   return {};
 }
 

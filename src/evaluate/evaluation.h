@@ -41,6 +41,7 @@ class Evaluation {
   std::unique_ptr<target::Worker> parent_worker_;
   /// Time of a call where it was checked: limits and plans follow from it.
   std::map<std::pair<std::string, kernel::TunableChoice>, double> checked_ns_;
+  std::map<std::pair<std::string, kernel::TunableChoice>, double> tuned_error_;
 };
 
 }  // namespace ksearch::evaluate

@@ -24,10 +24,23 @@ double log_time(const ChoiceTimes& row, const kernel::TunableChoice& choice) {
   return found == row.ns.end() ? kIllegal : std::log(found->second);
 }
 
+double squared_error(const ChoiceTimes& row, const kernel::TunableChoice& choice) {
+  const auto found = row.error.find(choice);
+  return found == row.error.end() ? 0 : found->second * found->second;
+}
+
 struct Best {
   kernel::TunableChoice choice;
   double log_sum = 0;
 };
+
+/// Variance of the gain, in logarithms, of rows that change from one choice to another.
+double gain_variance(const Rows& rows, const kernel::TunableChoice& from, const kernel::TunableChoice& to) {
+  double sum = 0;
+  for (const ChoiceTimes* row : rows)
+    if (from != to) sum += squared_error(*row, from) + squared_error(*row, to);
+  return sum;
+}
 
 Best best_choice(const Rows& rows) {
   std::set<kernel::TunableChoice> all;
@@ -76,7 +89,7 @@ std::vector<std::string> conditions(const kernel::Definition& definition, const 
 struct Split {
   kernel::Expr when;
   Best inside;
-  Rows rest;
+  Rows rows_inside, rest;
   double log_sum = 0;  // of both sides
 };
 
@@ -92,7 +105,7 @@ std::optional<Split> best_split(const kernel::Definition& definition, const Rows
       (*holds ? inside : rest).push_back(row);
     }
     if (inside.empty() || rest.empty()) continue;
-    Split split{*expr, best_choice(inside), rest, 0};
+    Split split{*expr, best_choice(inside), inside, rest, 0};
     split.log_sum = split.inside.log_sum + best_choice(rest).log_sum;
     if (!best || split.log_sum < best->log_sum - 1e-12) best = std::move(split);
   }
@@ -109,7 +122,11 @@ kernel::Select select_tunables(const kernel::Definition& definition, const std::
   Best rest = best_choice(rows);
   while (select.size() + 1 < kMostRules) {
     std::optional<Split> split = best_split(definition, rows);
-    if (!split || (rest.log_sum - split->log_sum) / all < std::log1p(kLeastGain)) break;
+    if (!split) break;
+    const double gain = rest.log_sum - split->log_sum;
+    const double variance = gain_variance(split->rows_inside, rest.choice, split->inside.choice) +
+                            gain_variance(split->rest, rest.choice, best_choice(split->rest).choice);
+    if (gain / all < std::log1p(kLeastGain) || gain < 2 * std::sqrt(variance)) break;
     select.push_back({split->when, split->inside.choice});
     rows = split->rest;
     rest = best_choice(rows);

@@ -61,7 +61,10 @@ Tried<Verified> verify(Rig& rig, Truth& truth, const VerifyRequest& request, bas
     };
     for (int s = 0; s < sets; ++s) rig.fill(s, content_of(s), poison);
     KS_TRIED(const target::Done done, rig.run(shuffled(sets, random), true, request.limit_per_call));
-    if (shift == 0) result.call_ns = done.bracket_ns / sets;
+    if (shift == 0) {
+      result.call_ns = done.bracket_ns / sets;
+      result.samples_ns = done.call_ns;
+    }
     for (int s = 0; s < sets; ++s) {
       const auto want = truth.of(*request.workload, content_of(s));
       if (!want) return lost(want.error().reason);
@@ -77,6 +80,7 @@ Tried<Verified> verify(Rig& rig, Truth& truth, const VerifyRequest& request, bas
     return {};
   };
   KS_TRY_STEP(round(n, 0));
+  if (!request.second_round) return result;
   const bool slow = result.call_ns > static_cast<double>(request.slow.count());
   KS_TRY_STEP(round(slow ? 1 : n, 1));
   return result;

@@ -18,10 +18,12 @@ struct VerifyRequest {
   std::chrono::nanoseconds limit_per_call{0};
   /// Above this time a call, the second round runs one set only.
   std::chrono::nanoseconds slow{300'000'000};
+  bool second_round = true;  ///< naive and experts are trusted not to keep anything between calls
 };
 
 struct Verified {
   double call_ns = 0;        ///< a call's mean in the first round: for limits and for planning
+  std::vector<double> samples_ns;  ///< the calls of the first round, as the worker divides the bracket
   double error = 0;          ///< largest relative rms error
   bool repeatable = true;    ///< the same inputs gave the same bits
 };

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/futex.h>
+#include <malloc.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -76,6 +77,11 @@ void allow_running(Filter& filter, int control) {
 }  // namespace
 
 std::string lock_for_loading(int control) {
+#ifdef __GLIBC__
+  // An arena of a thread's own asks /proc how memory is overcommitted when it shrinks, and a kernel
+  // that merely frees a vector would be taken for one that opens files.
+  ::mallopt(M_ARENA_MAX, 1);
+#endif
   Filter filter;
   allow_running(filter, control);
   for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mprotect), SCMP_SYS(close), SCMP_SYS(fstat),

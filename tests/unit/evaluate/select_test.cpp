@@ -60,6 +60,15 @@ TEST(Select, AChoiceThatIsIllegalSomewhereIsNotTheDefault) {
   EXPECT_EQ(select[0].tunables, kSmall);
 }
 
+TEST(Select, NoiseDoesNotMakeARule) {
+  const auto a = workload(100, 64), b = workload(1000, 64);
+  // 10% either way, where each time is known to 10%.
+  const std::map<kernel::TunableChoice, double> unsure{{kSmall, 0.1}, {kLarge, 0.1}}, sure{{kSmall, 0.005}, {kLarge, 0.005}};
+  const std::map<kernel::TunableChoice, double> here{{kSmall, 100}, {kLarge, 110}}, there{{kSmall, 110}, {kLarge, 100}};
+  EXPECT_EQ(select_tunables(definition(), {{&a, here, unsure}, {&b, there, unsure}}).size(), 1u);
+  EXPECT_EQ(select_tunables(definition(), {{&a, here, sure}, {&b, there, sure}}).size(), 2u);
+}
+
 TEST(Select, WithoutTunablesThereAreNoRules) {
   const auto a = workload(100, 64);
   EXPECT_TRUE(select_tunables(definition(), {{&a, {{{}, 100}}}}).empty());
