@@ -20,6 +20,14 @@ struct Fold {
     state.now.clear();
   }
   void operator()(const event::NodeInserted& e) {
+    // The root comes with the run and not by an event.
+    if (!e.parent_id.empty() && state.rows.empty()) {
+      report::TreeRow root;
+      root.id = e.parent_id;
+      root.title = "naive program";
+      root.status = NodeStatus::root;
+      state.rows.push_back(std::move(root));
+    }
     report::TreeRow row;
     row.id = e.node_id;
     row.parent = e.parent_id;
@@ -58,7 +66,12 @@ struct Fold {
   void operator()(const event::Asked& e) {
     if (e.kind == "plan")
       state.now = e.what == "revise" ? "planner: what was learnt" : "planner: what to try next";
-    if (e.kind == "certify") state.now = "certifying on held-out workloads";
+    if (e.kind == "certify") {
+      state.certifying = true;
+      state.working_node = e.node_id;
+      state.attempt = 1;
+      state.now = "held-out workloads";
+    }
     if (e.kind == "code" || e.kind == "evaluate") state.attempt = std::max(1, e.attempt);
   }
   void operator()(const event::StageProgress& e) { state.now = e.what; }
@@ -72,6 +85,10 @@ struct Fold {
     state.expert = e.expert;
     state.expert_name = e.expert_name;
     state.modelled = e.modelled;
+    // No event says what the naive program scores: it follows from the two ratios.
+    if (!state.rows.empty() && state.rows.front().status == NodeStatus::root && e.score &&
+        e.naive && e.naive->value > 0)
+      state.rows.front().score = *e.score / e.naive->value;
   }
   void operator()(const event::BudgetSpent& e) { state.spent = e.spent; }
   void operator()(const event::RunEnded& e) {
@@ -83,7 +100,7 @@ struct Fold {
   void operator()(const event::EditRefused&) {}
   void operator()(const event::Answered&) {}
   void operator()(const event::Note&) {}
-  void operator()(const event::Certified&) {}
+  void operator()(const event::Certified&) { state.working_node.clear(); }
 
  private:
   report::TreeRow* known(const std::string& id) { return state.row(id); }

@@ -23,6 +23,7 @@ struct LiveState {
   bool modelled = false;
   std::string working_node;  ///< the cycle that runs, or empty
   int attempt = 0;
+  bool certifying = false;      ///< the search is over, its best programs are put to the proof
   std::string now;              ///< "timing f32_causal_d64", "asking the planner"
   std::deque<std::string> log;  ///< last lines worth reading, oldest first, at most 20
   bool stopping = false;        ///< Ctrl-C was heard

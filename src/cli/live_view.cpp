@@ -25,7 +25,7 @@ std::string two_ends(const Style& style, const std::string& left, const std::str
 std::string title_line(const Style& style, const LiveState& state, int width) {
   const char* dot = style.utf8 ? " · " : ", ";
   std::string left = report::paint(style, Paint::strong, "ksearch " + state.run.task);
-  if (width >= 60)
+  if (width >= 60 && !state.run.target.empty())
     left += report::paint(style, Paint::dim,
                           fmt::format("{}{}{}{} engineer{}{}", dot, state.run.target, dot,
                                       state.run.engineer, dot, state.run.strategy));
@@ -37,9 +37,9 @@ std::string title_line(const Style& style, const LiveState& state, int width) {
 std::string best_line(const Style& style, const LiveState& state, int width) {
   if (!state.naive && !state.expert)
     return report::paint(style, Paint::dim, report::cut(style, "best  nothing yet", width));
-  const char* dot = style.utf8 ? " · " : ", ";
   const bool wide = width >= 40;
-  std::string text = "best  ";
+  const char* dot = !wide ? " " : style.utf8 ? " · " : ", ";
+  std::string text = width >= 30 ? "best  " : "";
   const auto add = [&](const kernel::Ratio& ratio, const std::string& to, bool first) {
     if (!first) text += dot;
     text += report::paint(style, Paint::good, report::ratio_text(ratio.value));
@@ -81,6 +81,7 @@ std::string now_line(const Style& style, const LiveState& state, int width) {
   std::string text = state.stopping ? "stops " : "now   ";
   const auto row = std::ranges::find(state.rows, state.working_node, &report::TreeRow::id);
   if (row != state.rows.end() && !state.working_node.empty()) {
+    if (state.certifying) text += "certifies ";
     text += report::paint(style, Paint::busy, report::printable(style, row->title));
     if (state.attempt > 1) text += fmt::format(", attempt {}", state.attempt);
     if (!state.now.empty()) text += ": ";
