@@ -5,12 +5,13 @@ set -euo pipefail
 cd "$(dirname "$0")"
 . scripts/setup.sh
 
-install_packages
+install_packages  # shellcheck disable=SC2119
 # Both wait mostly for something else: the network, and the compiler.
 install_experts &
 experts=$!
 build release ksearch
 wait "$experts" || true
 
-if [ $# -gt 0 ]; then exec build/release/bin/ksearch "$@"; fi
-exec build/release/bin/ksearch run attention --quick
+if [ $# = 0 ]; then set -- run attention --where 'T == float32 and D == 64' --time 75s; fi
+say "ksearch $*"
+exec build/release/bin/ksearch "$@"

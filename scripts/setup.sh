@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by run.sh and test.sh: installs what is missing, configures and builds. Says what it does,
 # does nothing that is done already.
 
