@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds everything and passes the tests. Slow suites (label `slow`) only with --slow; further
-# arguments go to ctest: ./test.sh -R report
+# Builds everything and passes the tests. Suites that take minutes or time programs (labels slow, e2e,
+# conformance) run only with --slow; further arguments go to ctest: ./test.sh -R report
 set -euo pipefail
 cd "$(dirname "$0")"
 . scripts/setup.sh
 
-slow=(-LE slow)
+slow=(-LE 'slow|e2e|conformance')
 if [ "${1:-}" = --slow ]; then
   slow=()
   shift
