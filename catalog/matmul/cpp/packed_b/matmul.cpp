@@ -1,0 +1,91 @@
+// Register tiles over a packed b: strips of as many columns as a tile has lie in the order in which
+// it reads them, so that it reads one stream instead of a page of b for each k.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace {
+
+using Vec = float __attribute__((vector_size(4 * LANES)));
+
+Vec load(const float* p) {
+  Vec v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+void store(float* p, Vec v) { std::memcpy(p, &v, sizeof v); }
+/// x in each lane. The compiler sees through x - 0, but not through x + 0, which changes -0.
+Vec all(float x) { return x - Vec{}; }
+
+constexpr int kVectors = 2;
+constexpr int kCols = kVectors * LANES;  // of a tile
+
+/// `cols` of the tile's columns are in the matrix.
+template <int kRows>
+void tile(const float* a, const float* b, float* out, int64_t cols, int64_t N, int64_t depth) {
+  Vec sum[kRows][kVectors] = {};
+  for (int64_t k = 0; k < depth; ++k) {
+    Vec row[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) row[v] = load(b + k * kCols + v * LANES);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const Vec factor = all(a[r * depth + k]);
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) sum[r][v] += factor * row[v];
+    }
+  }
+  if (cols == kCols) {
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) store(out + r * N + v * LANES, sum[r][v]);
+    return;
+  }
+  float rest[kRows][kCols];
+  std::memcpy(rest, sum, sizeof rest);
+  for (int r = 0; r < kRows; ++r) std::copy_n(rest[r], cols, out + r * N);
+}
+
+template <int... kRows>
+constexpr auto tiles_up_to(std::integer_sequence<int, kRows...>) {
+  return std::array{&tile<kRows + 1>...};
+}
+constexpr auto kTiles = tiles_up_to(std::make_integer_sequence<int, MR>{});  // by rows - 1
+
+/// Rows of the next tile of `left`: the last two share what is left, so that none is thin.
+int64_t rows_of_tile(int64_t left) {
+  return left >= 2 * MR ? MR : left > MR ? (left + 1) / 2 : left;
+}
+
+/// Packs `depth` rows of a strip of b, from `b` on, so that a tile reads it in one stream: kCols
+/// columns a row, those past the end of the matrix 0.
+void pack_strip(const float* b, float* packed, int64_t depth, int64_t cols, int64_t N) {
+  for (int64_t k = 0; k < depth; ++k, b += N, packed += kCols) {
+    if (cols == kCols) {
+      for (int v = 0; v < kVectors; ++v) store(packed + v * LANES, load(b + v * LANES));
+    } else {
+      std::copy_n(b, cols, packed);
+      std::fill_n(packed + cols, kCols - cols, 0.0f);
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" void pack_b(const float* b, float* packed, int64_t N, int64_t K, const ks_group* group) {
+  const int64_t n = group->id[0] * kCols;
+  pack_strip(b + n, packed + n * K, K, std::min<int64_t>(kCols, N - n), N);
+}
+
+extern "C" void matmul(const float* a, const float* packed, float* out, int64_t M, int64_t N,
+                       int64_t K, int64_t share, const ks_group* group) {
+  const int64_t last = std::min(M, (group->id[0] + 1) * share);
+  for (int64_t m = group->id[0] * share; m < last;) {
+    const int64_t rows = rows_of_tile(last - m);
+    const auto compute = kTiles[static_cast<size_t>(rows - 1)];
+    for (int64_t n = 0; n < N; n += kCols)
+      compute(a + m * K, packed + n * K, out + m * N + n, std::min<int64_t>(kCols, N - n), N, K);
+    m += rows;
+  }
+}
