@@ -3,6 +3,10 @@
 // maximum, which exp2 in floating point does not need, but any reference within 2^64 of it. The
 // largest of the first keys' scores serves until a block has one that is too far above; then the
 // reference moves, what was summed is scaled, and that block is done again.
+//
+// A group owns kRows queries of a head, in vector lanes:
+//   p[key][row] = exp2(sum over d of k[key][d] * qt[d][row] - reference[row])
+//   ot[d][row] += sum over keys of v[key][d] * p[key][row]
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -13,6 +17,8 @@
 namespace {
 
 constexpr int kRows = VECTORS * LANES;
+constexpr float kLog2e = 1.44269504f;
+constexpr float kFar = 64;  // a score this far above the reference moves it
 using Vec = float __attribute__((vector_size(4 * LANES)));
 using Ints = int32_t __attribute__((vector_size(4 * LANES)));
 using Shorts = uint16_t __attribute__((vector_size(2 * LANES)));
@@ -29,35 +35,29 @@ INLINE Vec load(const ks_bf16* p) {
   std::memcpy(&x, p, sizeof x);
   return (Vec)(__builtin_convertvector(x, Ints) << 16);
 }
-/// By intrinsics where there are some: g++ 12 converts a vector of _Float16 element by element.
-INLINE Vec load(const ks_half* p) {
+// g++ 12 converts _Float16 one element at a time.
 #if defined(__AVX512F__) && LANES == 16
-  return (Vec)_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+INLINE Vec load(const ks_half* p) { return (Vec)_mm512_cvtph_ps(_mm256_loadu_si256((__m256i*)p)); }
+INLINE void store(ks_half* p, Vec x) {
+  _mm256_storeu_si256((__m256i*)p, _mm512_cvtps_ph((__m512)x, _MM_FROUND_TO_NEAREST_INT));
+}
 #elif defined(__F16C__) && LANES == 8
-  return (Vec)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
-#else
+INLINE Vec load(const ks_half* p) { return (Vec)_mm256_cvtph_ps(_mm_loadu_si128((__m128i*)p)); }
+INLINE void store(ks_half* p, Vec x) {
+  _mm_storeu_si128((__m128i*)p, _mm256_cvtps_ph((__m256)x, _MM_FROUND_TO_NEAREST_INT));
+}
+#endif
+template <class S>
+INLINE Vec load(const S* p) {
   float x[LANES];
   for (int i = 0; i < LANES; ++i) x[i] = p[i];
   return load(x);
-#endif
 }
-
-INLINE void store(ks_bf16* p, Vec x) {
-  const Ints bits = (Ints)x, rounded = bits + 0x7fff + (bits >> 16 & 1);
-  const Shorts y = __builtin_convertvector((x == x ? rounded : bits | 0x400000) >> 16, Shorts);
-  std::memcpy(p, &y, sizeof y);
-}
-INLINE void store(ks_half* p, Vec x) {
-#if defined(__AVX512F__) && LANES == 16
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtps_ph((__m512)x, 0));
-#elif defined(__F16C__) && LANES == 8
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph((__m256)x, 0));
-#else
+template <class S>
+INLINE void store(S* p, Vec x) {
   for (int i = 0; i < LANES; ++i) p[i] = x[i];
-#endif
 }
-
-/// The first n elements only: zeros follow, nothing past p[n - 1] is touched.
+/// The first n elements, then zeros; nothing past p[n - 1] is touched.
 template <class S>
 INLINE Vec load(const S* p, int64_t n) {
   if (n >= LANES) return load(p);
@@ -70,14 +70,32 @@ INLINE void store(S* p, int64_t n, Vec x) {
   if (n >= LANES) return store(p, x);
   for (int64_t i = 0; i < n; ++i) p[i] = x[i];
 }
+/// A broadcast: x - 0 is x, where the compiler would have to compute x + 0.
+INLINE Vec all(float x) { return x - Vec{}; }
+INLINE Vec larger(Vec a, Vec b) { return a > b ? a : b; }
 
-/// a[0] and b[0] in turn with a[1], b[1], ... of one half of the lanes.
-template <int... I>
-INLINE Vec interleave(Vec a, Vec b, bool high, std::integer_sequence<int, I...>) {
-  return high ? __builtin_shufflevector(a, b, (I / 2 + I % 2 * LANES + LANES / 2)...)
-              : __builtin_shufflevector(a, b, (I / 2 + I % 2 * LANES)...);
+/// 2^x for x < 127, to 2e-7; 2^-126 for what is below -126. Adding 1.5 * 2^23 rounds x and leaves
+/// its integer in the low bits, which go into the exponent; a minimax polynomial does the rest,
+/// which lies in [-0.5, 0.5].
+INLINE Vec exp2(Vec x) {
+  x = larger(all(-126), x);
+  const Vec shifted = x + all(0x1.8p23f);
+  const Vec f = x - (shifted - all(0x1.8p23f));
+  Vec p = f * 0.0013276472f + 0.00967554133f;
+  p = p * f + 0.0555071327f;
+  p = p * f + 0.240221197f;
+  p = p * f + 0.693146967f;
+  p = p * f + 1.00000007f;
+  return (Vec)((Ints)p + ((Ints)shifted << 23));
 }
-/// A tile of LANES rows, in log2(LANES) rounds that each interleave its halves.
+
+/// a[0], b[0], a[1], b[1], ... of the lower or the upper half of the lanes.
+template <int... I>
+INLINE Vec interleave(Vec a, Vec b, bool upper, std::integer_sequence<int, I...>) {
+  return upper ? __builtin_shufflevector(a, b, (I / 2 + I % 2 * LANES + LANES / 2)...)
+               : __builtin_shufflevector(a, b, (I / 2 + I % 2 * LANES)...);
+}
+/// LANES by LANES elements in log2(LANES) rounds, each interleaving the halves.
 INLINE void transpose(Vec (&a)[LANES]) {
   for (int round = 1; round < LANES; round *= 2) {
     Vec b[LANES];
@@ -98,28 +116,6 @@ const float* as_floats(const Half* p, int64_t n, float* room) {
   return room;
 }
 
-/// A broadcast: x - 0 is x, where the compiler would have to compute x + 0.
-INLINE Vec all(float x) { return x - Vec{}; }
-INLINE Vec larger(Vec a, Vec b) { return a > b ? a : b; }
-
-/// 2^x for x < 127, to 2e-7; 2^-126 for what is below. Adding 1.5 * 2^23 rounds x and leaves its
-/// integer in the low bits, which go into the exponent; a minimax polynomial does the rest, which
-/// lies in [-0.5, 0.5].
-INLINE Vec exp2(Vec x) {
-  x = larger(all(-126), x);
-  const Vec shifted = x + all(0x1.8p23f);
-  const Vec f = x - (shifted - all(0x1.8p23f));
-  Vec p = f * 0.0013276472f + 0.00967554133f;
-  p = p * f + 0.0555071327f;
-  p = p * f + 0.240221197f;
-  p = p * f + 0.693146967f;
-  p = p * f + 1.00000007f;
-  return (Vec)((Ints)p + ((Ints)shifted << 23));
-}
-constexpr float kLog2e = 1.44269504f;
-
-constexpr float kFar = 64;
-
 /// What is known of each row of the group.
 struct Rows {
   alignas(4 * LANES) float reference[kRows];
@@ -129,8 +125,8 @@ struct Rows {
   int32_t seen[kRows];     ///< the row sees the keys before seen[r]
 };
 
-/// Weights of KEYS keys for all rows, p[key][row] = exp2(k qt - reference), their sum and the
-/// largest exponent. kEdge: only `keys` of them are there, or some are not seen by all rows.
+/// Weights of KEYS keys for all rows, their sum and the largest exponent.
+/// kEdge: only `keys` of them are there, or not all rows see them.
 template <bool kEdge>
 void score_tile(const float* k, int64_t D, const float* qt, int64_t key, int64_t keys, Rows& rows,
                 float* p) {
@@ -166,8 +162,8 @@ void score_tile(const float* k, int64_t D, const float* qt, int64_t key, int64_t
   }
 }
 
-/// Weights of a block of keys from `key` on.
-void score_block(const float* k, int64_t D, const float* qt, int64_t key, int64_t keys, Rows& rows,
+/// Weights of a block of keys from `key` on. False if a score lies too far above the reference.
+bool score_block(const float* k, int64_t D, const float* qt, int64_t key, int64_t keys, Rows& rows,
                  float* p) {
   std::fill_n(rows.above, kRows, 0.0f);
   std::fill_n(rows.block_sum, kRows, 0.0f);
@@ -177,6 +173,9 @@ void score_block(const float* k, int64_t D, const float* qt, int64_t key, int64_
       score_tile<false>(k + j * D, D, qt, key + j, KEYS, rows, p + j * kRows);
     else
       score_tile<true>(k + j * D, D, qt, key + j, keys - j, rows, p + j * kRows);
+  bool near = true;
+  for (int r = 0; r < kRows; ++r) near &= !(rows.above[r] > kFar);
+  return near;
 }
 
 /// Adds `above` to the references.
@@ -189,7 +188,7 @@ void move_references(Rows& rows, int64_t D, float* ot) {
   }
 }
 
-/// A tile of min(count, R) elements of each of `keys` rows of v: ot += v p.
+/// A tile of min(count, R) elements of v: ot += v p over a block of keys.
 template <int R>
 void value_tile(int64_t count, const float* v, int64_t D, const float* p, int64_t keys, float* ot) {
   if (count < R) {
@@ -198,42 +197,43 @@ void value_tile(int64_t count, const float* v, int64_t D, const float* p, int64_
   }
   Vec sum[R][VECTORS];
   for (int r = 0; r < R; ++r)
-    for (int v = 0; v < VECTORS; ++v) sum[r][v] = load(ot + r * kRows + v * LANES);
+    for (int i = 0; i < VECTORS; ++i) sum[r][i] = load(ot + r * kRows + i * LANES);
   for (int64_t j = 0; j < keys; ++j) {
     Vec y[VECTORS];
-    for (int v = 0; v < VECTORS; ++v) y[v] = load(p + j * kRows + v * LANES);
+    for (int i = 0; i < VECTORS; ++i) y[i] = load(p + j * kRows + i * LANES);
     for (int r = 0; r < R; ++r) {
       const Vec e = all(v[j * D + r]);
-      for (int v = 0; v < VECTORS; ++v) sum[r][v] += e * y[v];
+      for (int i = 0; i < VECTORS; ++i) sum[r][i] += e * y[i];
     }
   }
   for (int r = 0; r < R; ++r)
-    for (int v = 0; v < VECTORS; ++v) store(ot + r * kRows + v * LANES, sum[r][v]);
+    for (int i = 0; i < VECTORS; ++i) store(ot + r * kRows + i * LANES, sum[r][i]);
 }
 
-/// qt[d][r] = factor * q[r][d]; rows past the last of `queries` repeat it.
-void load_queries(const T* q, int64_t queries, int64_t D, float factor, float* qt) {
+/// qt[d][r] = factor * q[r][d]; rows past the last of `count` repeat it.
+void load_queries(const T* q, int64_t count, int64_t D, float factor, float* qt) {
   for (int r = 0; r < kRows; r += LANES)
     for (int64_t d = 0; d < D; d += LANES) {
       Vec a[LANES];
       for (int i = 0; i < LANES; ++i)
-        a[i] = factor * load(q + std::min<int64_t>(r + i, queries - 1) * D + d, D - d);
+        a[i] = factor * load(q + std::min<int64_t>(r + i, count - 1) * D + d, D - d);
       transpose(a);
       for (int64_t i = 0; i < std::min<int64_t>(LANES, D - d); ++i)
         store(qt + (d + i) * kRows + r, a[i]);
     }
 }
-/// out[r][d] = ot[d][r] / sum[r] for the first `rows` of LANES rows.
-void store_rows(const float* ot, Vec sum, int64_t D, int64_t rows, T* out) {
-  const Vec factor = 1 / sum;
-  for (int64_t d = 0; d < D; d += LANES) {
-    Vec a[LANES];
-    for (int i = 0; i < LANES; ++i)
-      a[i] = factor * load(ot + std::min<int64_t>(d + i, D - 1) * kRows);
-    transpose(a);
-    for (int64_t i = 0; i < std::min<int64_t>(LANES, rows); ++i)
-      store(out + i * D + d, D - d, a[i]);
-  }
+/// out[r][d] = ot[d][r] / sum[r] for the first `count` rows.
+void store_rows(const float* ot, const float* sum, int64_t D, int64_t count, T* out) {
+  for (int r = 0; r < count; r += LANES)
+    for (int64_t d = 0; d < D; d += LANES) {
+      const Vec factor = 1 / load(sum + r);
+      Vec a[LANES];
+      for (int i = 0; i < LANES; ++i)
+        a[i] = factor * load(ot + std::min<int64_t>(d + i, D - 1) * kRows + r);
+      transpose(a);
+      for (int64_t i = 0; i < std::min<int64_t>(LANES, count - r); ++i)
+        store(out + (r + i) * D + d, D - d, a[i]);
+    }
 }
 
 }  // namespace
@@ -241,8 +241,8 @@ void store_rows(const float* ot, Vec sum, int64_t D, int64_t rows, T* out) {
 extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq, int64_t Lk,
                           int64_t D, int64_t heads_per_kv, bool causal, float scale,
                           const ks_group* group) {
-  const int64_t first = group->id[0] * kRows, head = group->id[1];
-  const int64_t queries = std::min<int64_t>(kRows, Lq - first);
+  const int64_t first = (group->count[0] - 1 - group->id[0]) * kRows, head = group->id[1];
+  const int64_t count = std::min<int64_t>(kRows, Lq - first);
   q += (head * Lq + first) * D;
   out += (head * Lq + first) * D;
   k += head / heads_per_kv * Lk * D;
@@ -255,12 +255,12 @@ extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq
 
   Rows rows;
   for (int r = 0; r < kRows; ++r) {
-    const int64_t query = std::min<int64_t>(r, queries - 1);  // rows past the last repeat it
-    rows.seen[r] = static_cast<int32_t>(causal ? first + query + Lk - Lq + 1 : Lk);
+    const int64_t query = first + std::min<int64_t>(r, count - 1);
+    rows.seen[r] = static_cast<int32_t>(causal ? query + Lk - Lq + 1 : Lk);
     rows.reference[r] = rows.sum[r] = 0;
     rows.above[r] = -INFINITY;
   }
-  load_queries(q, queries, D, scale * kLog2e, qt);
+  load_queries(q, count, D, scale * kLog2e, qt);
   std::fill_n(ot, D * kRows, 0.0f);
 
   const int64_t end = rows.seen[kRows - 1], few = std::min<int64_t>(KEYS, end);
@@ -270,16 +270,10 @@ extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq
     const int64_t keys = std::min<int64_t>(BK, end - key);
     const float* k_block = as_floats(k + key * D, keys * D, k_room);
     const float* v_block = as_floats(v + key * D, keys * D, v_room);
-    score_block(k_block, D, qt, key, keys, rows, p);
-    while (*std::max_element(rows.above, rows.above + kRows) > kFar) {
-      move_references(rows, D, ot);
-      score_block(k_block, D, qt, key, keys, rows, p);
-    }
+    while (!score_block(k_block, D, qt, key, keys, rows, p)) move_references(rows, D, ot);
     for (int r = 0; r < kRows; ++r) rows.sum[r] += rows.block_sum[r];
     for (int64_t d = 0; d < D; d += KEYS)
       value_tile<KEYS>(D - d, v_block + d, D, p, keys, ot + d * kRows);
   }
-
-  for (int r = 0; r < queries; r += LANES)
-    store_rows(ot + r, load(rows.sum + r), D, queries - r, out + r * D);
+  store_rows(ot, rows.sum, D, count, out);
 }

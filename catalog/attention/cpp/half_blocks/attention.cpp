@@ -10,6 +10,7 @@
 namespace {
 
 constexpr int kRows = VECTORS * LANES;
+constexpr float kLog2e = 1.44269504f;
 using Vec = float __attribute__((vector_size(4 * LANES)));
 using Ints = int32_t __attribute__((vector_size(4 * LANES)));
 using Shorts = uint16_t __attribute__((vector_size(2 * LANES)));
@@ -26,36 +27,25 @@ INLINE Vec load(const ks_bf16* p) {
   std::memcpy(&x, p, sizeof x);
   return (Vec)(__builtin_convertvector(x, Ints) << 16);
 }
-/// By intrinsics where there are some: g++ 12 converts a vector of _Float16 element by element.
-INLINE Vec load(const ks_half* p) {
+// g++ 12 converts _Float16 one element at a time.
 #if defined(__AVX512F__) && LANES == 16
-  return (Vec)_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+INLINE Vec load(const ks_half* p) { return (Vec)_mm512_cvtph_ps(_mm256_loadu_si256((__m256i*)p)); }
 #elif defined(__F16C__) && LANES == 8
-  return (Vec)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
-#else
+INLINE Vec load(const ks_half* p) { return (Vec)_mm256_cvtph_ps(_mm_loadu_si128((__m128i*)p)); }
+#endif
+template <class S>
+INLINE Vec load(const S* p) {
   float x[LANES];
   for (int i = 0; i < LANES; ++i) x[i] = p[i];
   return load(x);
-#endif
 }
-
-/// n elements as floats: where they are, or converted into `room`.
-const float* as_floats(const float* p, int64_t, float*) { return p; }
-template <class Half>
-const float* as_floats(const Half* p, int64_t n, float* room) {
-  int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) store(room + i, load(p + i));
-  for (; i < n; ++i) room[i] = p[i];
-  return room;
-}
-
 /// A broadcast: x - 0 is x, where the compiler would have to compute x + 0.
 INLINE Vec all(float x) { return x - Vec{}; }
 INLINE Vec larger(Vec a, Vec b) { return a > b ? a : b; }
 
-/// 2^x for x <= 0, to 2e-7; 2^-126 for what is below. Adding 1.5 * 2^23 rounds x and leaves its
-/// integer in the low bits, which go into the exponent; a minimax polynomial does the rest, which
-/// lies in [-0.5, 0.5].
+/// 2^x for x < 127, to 2e-7; 2^-126 for what is below -126. Adding 1.5 * 2^23 rounds x and leaves
+/// its integer in the low bits, which go into the exponent; a minimax polynomial does the rest,
+/// which lies in [-0.5, 0.5].
 INLINE Vec exp2(Vec x) {
   x = larger(all(-126), x);
   const Vec shifted = x + all(0x1.8p23f);
@@ -67,7 +57,16 @@ INLINE Vec exp2(Vec x) {
   p = p * f + 1.00000007f;
   return (Vec)((Ints)p + ((Ints)shifted << 23));
 }
-constexpr float kLog2e = 1.44269504f;
+
+/// n elements as floats: where they are, or converted into `room`.
+const float* as_floats(const float* p, int64_t, float*) { return p; }
+template <class Half>
+const float* as_floats(const Half* p, int64_t n, float* room) {
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) store(room + i, load(p + i));
+  for (; i < n; ++i) room[i] = p[i];
+  return room;
+}
 
 /// result[r][row] = sum over n of a[r * row_step + n * step] * x[n][row], for R rows of `a`: both
 /// products of attention. With `fix`, [kRows], result * fix is added.
@@ -135,8 +134,8 @@ struct Softmax {
 extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq, int64_t Lk,
                           int64_t D, int64_t heads_per_kv, bool causal, float scale,
                           const ks_group* group) {
-  const int64_t first = group->id[0] * kRows, head = group->id[1];
-  const int64_t queries = std::min<int64_t>(kRows, Lq - first);
+  const int64_t first = (group->count[0] - 1 - group->id[0]) * kRows, head = group->id[1];
+  const int64_t count = std::min<int64_t>(kRows, Lq - first);
   q += (head * Lq + first) * D;
   out += (head * Lq + first) * D;
   k += head / heads_per_kv * Lk * D;
@@ -149,7 +148,7 @@ extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq
 
   Softmax softmax[VECTORS];
   for (int r = 0; r < kRows; ++r) {
-    const int64_t query = std::min<int64_t>(r, queries - 1);  // rows past the last repeat it
+    const int64_t query = std::min<int64_t>(r, count - 1);  // rows past the last repeat it
     softmax[r / LANES].seen[r % LANES] =
         static_cast<int32_t>(causal ? first + query + Lk - Lq + 1 : Lk);
     for (int64_t d = 0; d < D; ++d) qt[d * kRows + r] = float(q[query * D + d]) * (scale * kLog2e);
@@ -170,7 +169,7 @@ extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq
       value_tile<KEYS>(D - d, v_block + d, D, p, keys, fix, ot + d * kRows);
   }
 
-  for (int64_t r = 0; r < queries; ++r)
+  for (int64_t r = 0; r < count; ++r)
     for (int64_t d = 0; d < D; ++d)
       out[r * D + d] = ot[d * kRows + r] / softmax[r / LANES].sum[r % LANES];
 }
