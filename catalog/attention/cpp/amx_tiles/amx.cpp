@@ -18,11 +18,7 @@ constexpr int64_t kBlocks = KEYS / 32;  // of a chunk
 // of the cache.
 constexpr int64_t kQ = DP + 32, kS = KEYS + 16, kP = KEYS + 32, kO = DP + 16;
 
-}  // namespace
-
 #ifdef __AMX_BF16__
-namespace {
-
 struct alignas(64) TileConfig {
   uint8_t palette = 1, start_row = 0, reserved[14] = {};
   uint16_t bytes_per_row[16] = {64, 64, 64, 64, 64, 64, 64, 64};
@@ -120,8 +116,8 @@ void weigh(Memory& m, int64_t r, int64_t key, int64_t n, __m512 scale) {
   m.sum[r] += _mm512_reduce_add_ps(sum);
 }
 
-}  // namespace
 #endif  // __AMX_BF16__
+}  // namespace
 
 /// `rows`: of all heads that share one of k and v. Without the matrix unit the plan takes another
 /// launch.
