@@ -82,7 +82,7 @@ INLINE Vec polynomial(const float (&c)[6], Vec f) {
 }
 /// 2^x for x < 127, to 2e-7, by a minimax polynomial for the fraction; at most 2^-126 below -126.
 INLINE Vec exp2(Vec x) {
-#if defined(__AVX512F__) && LANES == 16
+#if SCALEF && defined(__AVX512F__) && LANES == 16
   constexpr float kFrom0To1[] = {0.999999925f,  0.693153073f,   0.240153617f,
                                  0.0558263181f, 0.00898934009f, 0.00187757668f};
   const Vec f = (Vec)_mm512_reduce_ps((__m512)x, _MM_FROUND_TO_NEG_INF);
@@ -191,7 +191,7 @@ bool score_block(const float* k, const float* v, int64_t D, const float* qt, int
   const int64_t inner = std::min<int64_t>(keys, rows.seen[0] - key);  // of keys all rows see
   int first = 0;
   for (int64_t j = 0; j < keys; j += KEYS) {
-    if constexpr (std::is_same_v<T, float>)
+    if constexpr (PREFETCH && std::is_same_v<T, float>)
       for (int64_t d = 0; d < KEYS * D; d += 16) {
         __builtin_prefetch(v + j * D + d);
         // With few rows, k streams from memory as well.
@@ -302,7 +302,8 @@ extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq
                           int64_t D, int64_t heads, bool causal, float scale,
                           const ks_group* group) {
   const int64_t head = group->id[1], total = Lq * heads;
-  const int64_t block = (group->count[0] - 1 - group->id[0]) * TILES * kRows;
+  const int64_t turn = LARGEST_FIRST ? group->count[0] - 1 - group->id[0] : group->id[0];
+  const int64_t block = turn * TILES * kRows;
   const int tiles = static_cast<int>(std::min<int64_t>(TILES, (total - block + kRows - 1) / kRows));
   q += head * heads * Lq * D;
   out += head * heads * Lq * D;
@@ -330,8 +331,8 @@ extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq
     }
     tile[t].end = rows.seen[kRows - 1];
     load_queries(q, rows, D, scale * kLog2e, tile[t].qt);
-    const int64_t ahead = -group->workers * TILES * (kRows / heads) * D;
-    prefetch_rows(q, ahead, out, rows, D, tile[t].count);
+    const int64_t ahead = (LARGEST_FIRST ? -1 : 1) * group->workers * TILES * (kRows / heads) * D;
+    if (PREFETCH) prefetch_rows(q, ahead, out, rows, D, tile[t].count);
     std::fill_n(tile[t].ot, D * kRows, 0.0f);
     const int64_t few = std::min<int64_t>(KEYS, tile[t].end);
     score_tile<VECTORS, true>(as_floats(k, few * D, k_room), D, tile[t].qt, 0, few, rows, p);
@@ -348,7 +349,8 @@ extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq
       Rows& rows = tile[t].rows;
       int64_t seen[VECTORS];  // keys of the block that the last row of each vector sees
       for (int i = 0; i < VECTORS; ++i)
-        seen[i] = std::clamp<int64_t>(rows.seen[i * LANES + LANES - 1] - key, 0, keys);
+        seen[i] =
+            NARROW ? std::clamp<int64_t>(rows.seen[i * LANES + LANES - 1] - key, 0, keys) : keys;
       while (!score_block(k_block, v_block, D, tile[t].qt, key, seen, rows, p))
         move_references(rows, D, tile[t].ot);
       for (int r = 0; r < kRows; ++r) rows.sum[r] += rows.block_sum[r];
