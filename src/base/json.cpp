@@ -200,6 +200,10 @@ std::vector<std::string> ObjectReader::texts_or_empty(std::string_view key) {
 
 void ObjectReader::ignore(std::string_view key) { known_.emplace(key); }
 
+void ObjectReader::keep(ObjectReader& part) {
+  if (auto done = part.finish(); !done) fault_at(done.error());
+}
+
 Result<void> ObjectReader::finish() {
   if (fault_) return std::unexpected(*fault_);
   for (const auto& [key, value] : object_.items()) {
@@ -210,6 +214,10 @@ Result<void> ObjectReader::finish() {
         Error{ErrorKind::usage, place(key), "is not a key of this object", "known here: " + known});
   }
   return {};
+}
+
+void add_members(Json& to, const Json& more) {
+  if (more.is_object()) to.update(more);
 }
 
 }  // namespace ksearch::base

@@ -26,6 +26,9 @@ std::string to_line(const Json& json);
 /// JSON indented by two, ended by a line feed, for files that people read.
 std::string to_text(const Json& json);
 
+/// Adds the members of `more`, where it is an object, to `to`.
+void add_members(Json& to, const Json& more);
+
 /// Reads the members of one object. Each getter notes its key; `finish` refuses what nobody asked
 /// for. The first fault is kept and later getters return defaults, so that a reader is one straight
 /// list of getters and one `finish`.
@@ -58,6 +61,8 @@ class ObjectReader {
   void fault_at(Error fault) {
     if (!fault_) fault_ = std::move(fault);
   }
+  /// Finishes the reader of a part; its fault becomes this one's.
+  void keep(ObjectReader& part);
   bool ok() const { return !fault_; }
   /// The place of member `key`: "program.json: launches[0].args".
   std::string place(std::string_view key) const;

@@ -15,16 +15,13 @@ namespace {
 
 using base::Json;
 
-/// How well a step fits the device and workloads: 0.5 is neutral.
+/// How well a step fits the device and workloads: the chance that one of the traits it helps with
+/// binds. 0.5 where it says nothing.
 double fit(const Step& step, const std::map<std::string, double>& traits) {
-  double sum = 0;
-  double weights = 0;
-  for (const auto& [trait, help] : step.helps) {
-    const double weight = traits.at(trait);
-    sum += weight * help;
-    weights += weight;
-  }
-  return weights > 0 ? sum / weights : 0.5;
+  if (step.helps.empty()) return 0.5;
+  double none = 1;
+  for (const auto& [trait, help] : step.helps) none *= 1 - traits.at(trait) * help;
+  return 1 - none;
 }
 
 double clamp01(double value) { return std::clamp(value, 0.0, 1.0); }

@@ -2,17 +2,14 @@
 
 #include <utility>
 
+#include "base/match.h"
 #include "tree/world_model.h"
 
 namespace ksearch::engineer {
 namespace {
 
 using base::Json;
-
-template <class... F>
-struct Match : F... {
-  using F::operator()...;
-};
+using base::Match;
 
 void put(Json& json, const char* key, const std::optional<double>& value) {
   if (value) json[key] = *value;

@@ -1,5 +1,5 @@
-// A step of an evaluation that may end it: with a verdict on the program, or because the environment
-// failed and nobody is to blame.
+// A step of an evaluation that may end it: with a verdict on the program, or because the
+// environment failed and nobody is to blame.
 #pragma once
 
 #include <expected>
@@ -14,7 +14,9 @@ using Failure = std::variant<kernel::Verdict, kernel::Lost>;
 template <class T>
 using Tried = std::expected<T, Failure>;
 
-inline std::unexpected<Failure> verdict(kernel::Verdict v) { return std::unexpected(Failure(std::move(v))); }
+inline std::unexpected<Failure> verdict(kernel::Verdict v) {
+  return std::unexpected(Failure(std::move(v)));
+}
 inline std::unexpected<Failure> lost(std::string reason) {
   return std::unexpected(Failure(kernel::Lost{std::move(reason)}));
 }
@@ -28,7 +30,7 @@ std::string text(const Failure& failure);
 #define KS_TRIED(decl, ...) KS_TRY_IMPL(KS_TRY_CAT(ks_tried_, __LINE__), decl, __VA_ARGS__)
 
 /// The same for a step without a value.
-#define KS_TRY_STEP(...)                                                                \
-  do {                                                                                  \
+#define KS_TRY_STEP(...)                                                                 \
+  do {                                                                                   \
     if (auto ks_step = (__VA_ARGS__); !ks_step) return std::unexpected(ks_step.error()); \
   } while (0)

@@ -19,8 +19,9 @@ using namespace std::chrono_literals;
 
 /// Naive and experts are trusted to end, slowly perhaps.
 constexpr std::chrono::nanoseconds kPatience = 120s;
-constexpr std::chrono::nanoseconds kNaiveShare = 300ms;   // of a workload
-constexpr double kSlowNaiveNs = 2e8;   // the calls that check it are its samples: more would cost the search
+constexpr std::chrono::nanoseconds kNaiveShare = 300ms;  // of a workload
+constexpr double kSlowNaiveNs =
+    2e8;  // the calls that check it are its samples: more would cost the search
 constexpr std::chrono::nanoseconds kExpertShare = 400ms;
 
 kernel::Dialect dialect_of(const kernel::HardwareProfile& device) {
@@ -70,8 +71,11 @@ base::Result<void> measure_naive(SessionState& s, const Progress& progress) {
     progress("naive on " + w.name);
     const kernel::TunableChoice& choice = prepared->legal.at(w.name).front();
     Rig rig(*worker, s.truth->maker(w), s.outputs(w));
-    VerifyRequest request{.workload = &w, .plan = &prepared->plan(w.name, choice),
-                          .contents = contents_for(w, s.truth->maker(w), 0), .limit_per_call = kPatience, .second_round = false};
+    VerifyRequest request{.workload = &w,
+                          .plan = &prepared->plan(w.name, choice),
+                          .contents = contents_for(w, s.truth->maker(w), 0),
+                          .limit_per_call = kPatience,
+                          .second_round = false};
     const Tried<Verified> verified = verify(rig, *s.truth, request, s.random);
     if (!verified) return std::unexpected(unusable(verified.error(), w.name));
     if (w.role == kernel::Role::tiny) continue;
@@ -88,8 +92,8 @@ base::Result<void> measure_naive(SessionState& s, const Progress& progress) {
                            .against = {},
                            .parent = {},
                            .limit_per_call = kPatience};
-    const auto result = contest({{"naive", &rig, request.plan, std::nullopt, false}}, *s.truth, options,
-                                *s.clock, s.random);
+    const auto result = contest({{"naive", &rig, request.plan, std::nullopt, false}}, *s.truth,
+                                options, *s.clock, s.random);
     if (!result) return std::unexpected(unusable(result.error(), w.name));
     s.naive_ns[w.name] = result->call_ns.at("naive");
     s.naive_outcome.measurements += result->batches;
@@ -121,13 +125,14 @@ Start start_program(SessionState& s, ExpertRunner& runner) {
   std::vector<kernel::Workload> workloads = supported(s, expert, s.feedback);
   std::ranges::move(supported(s, expert, s.heldout), std::back_inserter(workloads));
   std::string at;
-  auto prepared = bind_selected(*expert.program, expert.program->select, s.task->definition, workloads,
-                                s.device, at);
+  auto prepared = bind_selected(*expert.program, expert.program->select, s.task->definition,
+                                workloads, s.device, at);
   if (!prepared) return base::usage_error(expert.name, text(prepared.error()));
   runner.prepared = std::move(*prepared);
   const bool trusted = !expert.library_package.empty() || !expert.environment.empty();
   if (trusted && !s.options.trust_expert)
-    return base::environment_error(expert.name, fmt::format("needs the library of {}", expert.library_package));
+    return base::environment_error(expert.name,
+                                   fmt::format("needs the library of {}", expert.library_package));
   if (trusted) {
     KS_TRY(runner.trust, s.options.trust_expert(expert));
   }
@@ -138,7 +143,8 @@ Start start_program(SessionState& s, ExpertRunner& runner) {
 }
 
 Start start_script(SessionState& s, const task::Expert& expert) {
-  if (!s.options.start_script) return base::environment_error(expert.name, "needs a Python", "--python PATH");
+  if (!s.options.start_script)
+    return base::environment_error(expert.name, "needs a Python", "--python PATH");
   return s.options.start_script(expert);
 }
 
@@ -177,8 +183,10 @@ base::Result<void> time_experts(SessionState& s, const kernel::Workload& w) {
     const auto yes = holds(r.expert->supports, kernel::scope_of(s.task->definition, w));
     if (!yes || !*yes) continue;
     rigs.emplace_back(*r.worker, s.truth->maker(w), s.outputs(w));
-    VerifyRequest request{.workload = &w, .plan = plan_of(r, w),
-                          .contents = contents_for(w, s.truth->maker(w), 0), .limit_per_call = kPatience,
+    VerifyRequest request{.workload = &w,
+                          .plan = plan_of(r, w),
+                          .contents = contents_for(w, s.truth->maker(w), 0),
+                          .limit_per_call = kPatience,
                           .second_round = false};
     const Tried<Verified> verified = verify(rigs.back(), *s.truth, request, s.random);
     if (verified) {
@@ -233,7 +241,8 @@ base::Result<void> time_experts(SessionState& s, const kernel::Workload& w) {
 /// Experts that are best nowhere end here: they would only hold memory.
 void keep_the_best(SessionState& s) {
   std::erase_if(s.experts, [&](const ExpertRunner& r) {
-    return std::ranges::none_of(s.baselines.best, [&](const auto& b) { return b.expert == r.expert->name; });
+    return std::ranges::none_of(s.baselines.best,
+                                [&](const auto& b) { return b.expert == r.expert->name; });
   });
 }
 
@@ -255,7 +264,8 @@ void fill_baselines(SessionState& s) {
     std::vector<std::string> without;
     for (const auto& b : s.baselines.best)
       if (b.expert.empty()) without.push_back(b.workload);
-    s.baselines.notes.push_back(fmt::format("no expert on {}: scores are against naive", fmt::join(without, ", ")));
+    s.baselines.notes.push_back(
+        fmt::format("no expert on {}: scores are against naive", fmt::join(without, ", ")));
   }
 }
 
@@ -295,8 +305,10 @@ base::Result<void> make_baselines(SessionState& s, const Progress& progress) {
   for (ExpertRunner& r : s.experts) {
     progress("starting " + r.expert->name);
     Start start = r.expert->program ? start_program(s, r) : start_script(s, *r.expert);
-    if (start) r.worker = std::move(*start);
-    else s.baselines.notes.push_back(start.error().text());
+    if (start)
+      r.worker = std::move(*start);
+    else
+      s.baselines.notes.push_back(start.error().text());
   }
   KS_RETURN_IF_ERROR(make_references(s, progress));
   const auto trivial = check_trivial(s.task->definition, *s.truth, s.feedback);
@@ -320,8 +332,10 @@ base::Result<void> make_baselines(SessionState& s, const Progress& progress) {
     timings.push_back(timing_of(s, w, result, {}));
   }
   s.naive_outcome.stage = kernel::Stage::timing;
-  if (timings.size() == s.feedback.size()) s.naive_outcome.verdict = summarise(s, std::move(timings));
-  else s.naive_outcome.verdict = kernel::Unsupported{"the task has no naive program for this target"};
+  if (timings.size() == s.feedback.size())
+    s.naive_outcome.verdict = summarise(s, std::move(timings));
+  else
+    s.naive_outcome.verdict = kernel::Unsupported{"the task has no naive program for this target"};
   return {};
 }
 

@@ -5,14 +5,16 @@
 namespace ksearch::evaluate {
 namespace {
 
-double rate(const std::vector<kernel::TensorShape>& tensors, const kernel::HardwareProfile& device) {
+double rate(const std::vector<kernel::TensorShape>& tensors,
+            const kernel::HardwareProfile& device) {
   double flops = device.float32_flops;
   for (const kernel::TensorShape& t : tensors) {
     if (t.access != kernel::Access::in) continue;
     if (t.dtype == kernel::DType::bfloat16) {
       flops = std::max(flops, device.bfloat16_flops);
       // Dot products of pairs: twice the float32 rate, without a matrix unit.
-      if (device.features.contains("avx512_bf16")) flops = std::max(flops, 2 * device.float32_flops);
+      if (device.features.contains("avx512_bf16"))
+        flops = std::max(flops, 2 * device.float32_flops);
     }
     if (t.dtype == kernel::DType::float16 && device.features.contains("avx512_fp16"))
       flops = std::max(flops, 2 * device.float32_flops);

@@ -10,8 +10,8 @@
 namespace ksearch::evaluate {
 
 struct Ceiling {
-  double ns = 0;           ///< no program can be faster; 0 where nothing is known
-  std::string bound_by;    ///< "compute", "bandwidth", or empty
+  double ns = 0;         ///< no program can be faster; 0 where nothing is known
+  std::string bound_by;  ///< "compute", "bandwidth", or empty
 };
 
 /// `tensors` decide the type of arithmetic: bfloat16 and float16 inputs may use units that float32

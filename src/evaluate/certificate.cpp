@@ -14,10 +14,12 @@ Json timings(const std::vector<kernel::WorkloadTiming>& list) {
   return json;
 }
 
-base::Result<std::vector<kernel::WorkloadTiming>> read_timings(ObjectReader& r, std::string_view key) {
+base::Result<std::vector<kernel::WorkloadTiming>> read_timings(ObjectReader& r,
+                                                               std::string_view key) {
   std::vector<kernel::WorkloadTiming> list;
   for (const Json& json : r.array(key)) {
-    KS_TRY(kernel::WorkloadTiming t, kernel::parse_timing(json, fmt::format("{}[{}]", r.place(key), list.size())));
+    KS_TRY(kernel::WorkloadTiming t,
+           kernel::parse_timing(json, fmt::format("{}[{}]", r.place(key), list.size())));
     list.push_back(std::move(t));
   }
   return list;
@@ -58,7 +60,8 @@ base::Result<Certificate> parse_certificate(const Json& json, std::string_view w
     r.fault("format", fmt::format("is \"{}\"; this version reads ksearch.certificate/1", format));
   Certificate c;
   const std::string verdict = r.text("verdict");
-  if (r.ok() && verdict != "passed" && verdict != "failed") r.fault("verdict", "passed or failed is wanted");
+  if (r.ok() && verdict != "passed" && verdict != "failed")
+    r.fault("verdict", "passed or failed is wanted");
   c.passed = verdict == "passed";
   c.baseline = r.text_or("baseline", "");
   if (const Json* ratio = r.optional_object("heldout_ratio")) {
@@ -69,7 +72,8 @@ base::Result<Certificate> parse_certificate(const Json& json, std::string_view w
   }
   for (const Json& one : r.array("checks")) {
     ObjectReader check(one, fmt::format("{}[{}]", r.place("checks"), c.checks.size()));
-    CertificateCheck read{check.text("name"), check.boolean_or("passed", false), check.text("finding"), nullptr};
+    CertificateCheck read{check.text("name"), check.boolean_or("passed", false),
+                          check.text("finding"), nullptr};
     if (check.has("details")) read.details = check.any("details");
     KS_RETURN_IF_ERROR(check.finish());
     c.checks.push_back(std::move(read));

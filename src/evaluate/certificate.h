@@ -11,21 +11,22 @@
 namespace ksearch::evaluate {
 
 struct CertificateCheck {
-  std::string name;      ///< "held_out", "a_a_ratio", "poison", "ghost_replay", ...
+  std::string name;  ///< "held_out", "a_a_ratio", "poison", "ghost_replay", ...
   bool passed = false;
-  std::string finding;   ///< one sentence with its figures
-  base::Json details;    ///< per workload, or null
+  std::string finding;  ///< one sentence with its figures
+  base::Json details;   ///< per workload, or null
 };
 
 struct Certificate {
-  bool passed = false;                     ///< every check passed
+  bool passed = false;  ///< every check passed
   std::vector<CertificateCheck> checks;
-  std::vector<kernel::WorkloadTiming> heldout;    ///< cold caches, as feedback workloads are timed
+  std::vector<kernel::WorkloadTiming> heldout;  ///< cold caches, as feedback workloads are timed
   std::vector<kernel::WorkloadTiming> feedback;
-  std::string baseline;                    ///< of the ratios below
-  kernel::Ratio heldout_ratio;             ///< geometric means
+  std::string baseline;         ///< of the ratios below
+  kernel::Ratio heldout_ratio;  ///< geometric means
   kernel::Ratio feedback_ratio;
-  base::Json basis;    ///< seeds, hashes of sources, inputs and harness, toolchain, device, libraries, sandbox
+  base::Json basis;  ///< seeds, hashes of sources, inputs and harness, toolchain, device,
+                     ///< libraries, sandbox
 
   /// "passed", or "failed: held_out: ..." for the first check that failed.
   std::string summary() const;

@@ -29,11 +29,14 @@ base::Json basis(const Certification& c) {
   json["program"] = c.program.program.hash();
   json["select"] = kernel::to_json(c.select);
   base::Json sources = base::Json::object();
-  for (const kernel::Source& source : c.program.program.sources) sources[source.path] = base::sha256(source.text);
+  for (const kernel::Source& source : c.program.program.sources)
+    sources[source.path] = base::sha256(source.text);
   json["sources"] = std::move(sources);
   json["executable"] = c.program.executable.id;
-  json["reference"] = {{"kind", std::string(c.truth->source())},
-                       {"hash", base::sha256(s.task->reference_cpp.empty() ? s.task->reference_py : s.task->reference_cpp)}};
+  json["reference"] = {
+      {"kind", std::string(c.truth->source())},
+      {"hash",
+       base::sha256(s.task->reference_cpp.empty() ? s.task->reference_py : s.task->reference_cpp)}};
   json["seeds"] = {{"session", s.options.seed}, {"certificate", c.seed}};
   json["inputs"] = inputs_hash(c);
   json["device"] = kernel::to_json(s.device);
@@ -46,8 +49,8 @@ base::Json basis(const Certification& c) {
 
 }  // namespace
 
-base::Result<Certificate> certify(SessionState& s, const kernel::Program& program, const kernel::Select& select,
-                                  const Progress& progress) {
+base::Result<Certificate> certify(SessionState& s, const kernel::Program& program,
+                                  const kernel::Select& select, const Progress& progress) {
   Certification c{.session = s, .progress = progress};
   c.select = select;
   c.seed = base::Random(s.options.seed).fork("certificate").fork(program.hash()).next();
@@ -68,11 +71,13 @@ base::Result<Certificate> certify(SessionState& s, const kernel::Program& progra
   }
   c.program = std::move(*bound);
   progress("certify: fresh seeds");
-  KS_TRY(c.truth, Truth::open(*s.task, *s.options.reference_target, s.options.start_script, c.seed));
+  KS_TRY(c.truth,
+         Truth::open(*s.task, *s.options.reference_target, s.options.start_script, c.seed));
   KS_TRY(const bool right, certify_right(c));
   if (right) KS_RETURN_IF_ERROR(certify_fast(c));
   c.certificate.basis = basis(c);
-  c.certificate.passed = right && std::ranges::all_of(c.certificate.checks, &CertificateCheck::passed);
+  c.certificate.passed =
+      right && std::ranges::all_of(c.certificate.checks, &CertificateCheck::passed);
   return std::move(c.certificate);
 }
 

@@ -16,15 +16,15 @@ base::Result<Certificate> certify(SessionState& state, const kernel::Program& pr
 struct Certification {
   SessionState& session;
   const Progress& progress;
-  PreparedProgram program;           ///< bound by `select` on tiny, held-out and feedback shapes
+  PreparedProgram program;  ///< bound by `select` on tiny, held-out and feedback shapes
   kernel::Select select;
-  std::unique_ptr<Truth> truth;      ///< of fresh seeds
+  std::unique_ptr<Truth> truth;  ///< of fresh seeds
   std::uint64_t seed = 0;
   base::Random random{0};
   Certificate certificate;
-  std::optional<PreparedProgram> naive;    ///< against which it is timed where no expert runs
+  std::optional<PreparedProgram> naive;  ///< against which it is timed where no expert runs
   std::unique_ptr<target::Worker> naive_worker;
-  std::map<std::string, double> call_ns;   ///< by workload, from the first check
+  std::map<std::string, double> call_ns;  ///< by workload, from the first check
 
   /// Rounds at least, calls a batch at most: a program of seconds a call is timed coarsely.
   int least_rounds(const kernel::Workload& workload) const {

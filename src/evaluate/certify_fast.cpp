@@ -1,5 +1,6 @@
-// Checks of a certificate that need the clock: do equal programs read equal, is the time the program's
-// and not the harness's, and what is the ratio, cold and warm, on shapes the search never saw?
+// Checks of a certificate that need the clock: do equal programs read equal, is the time the
+// program's and not the harness's, and what is the ratio, cold and warm, on shapes the search never
+// saw?
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,16 +17,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::nanoseconds kShare = 1200ms;    // of a workload
+constexpr std::chrono::nanoseconds kShare = 1200ms;  // of a workload
 constexpr std::chrono::nanoseconds kWarmShare = 300ms;
 constexpr std::chrono::nanoseconds kEqualShare = 500ms;
-constexpr double kEqualWithin = 0.03;   // an A/A ratio further off than this, surely: the host cannot measure
-constexpr double kNarrow = 1.25;         // high over low of a geometric mean that is worth something
-constexpr double kFloorFails = 0.5;     // over 20% is said; over this the figure is the harness's
+constexpr double kEqualWithin =
+    0.03;  // an A/A ratio further off than this, surely: the host cannot measure
+constexpr double kNarrow = 1.25;     // high over low of a geometric mean that is worth something
+constexpr double kFloorFails = 0.5;  // over 20% is said; over this the figure is the harness's
 
-base::Error environment(const Failure& f) { return {base::ErrorKind::environment, "certificate", text(f), {}}; }
+base::Error environment(const Failure& f) {
+  return {base::ErrorKind::environment, "certificate", text(f), {}};
+}
 
-/// The program against every expert that is still loaded, on one workload; the fastest right one counts.
+/// The program against every expert that is still loaded, on one workload; the fastest right one
+/// counts.
 struct Race {
   Certification& c;
   target::Worker& worker;
@@ -40,7 +45,8 @@ struct Race {
     std::vector<Entrant> entrants{{"program", &rigs[0], &c.plan(w), std::nullopt, true}};
     double fastest = 0;
     for (ExpertRunner& e : s.experts) {
-      std::optional<double> error = e.error.contains(w.name) ? std::optional(e.error.at(w.name)) : std::nullopt;
+      std::optional<double> error =
+          e.error.contains(w.name) ? std::optional(e.error.at(w.name)) : std::nullopt;
       if (!e.worker || !supports(e, w)) continue;
       rigs.emplace_back(*e.worker, s.truth->maker(w), s.outputs(w));
       const kernel::BoundProgram* plan = nullptr;
@@ -49,11 +55,15 @@ struct Race {
         if (bound == e.prepared->legal.end()) continue;
         plan = &e.prepared->plan(w.name, bound->second.front());
       }
-      const VerifyRequest request{.workload = &w, .plan = plan, .contents = contents_for(w, s.truth->maker(w), 0),
-                                  .limit_per_call = 120s, .second_round = false};
+      const VerifyRequest request{.workload = &w,
+                                  .plan = plan,
+                                  .contents = contents_for(w, s.truth->maker(w), 0),
+                                  .limit_per_call = 120s,
+                                  .second_round = false};
       const Tried<Verified> right = verify(rigs.back(), *s.truth, request, c.random);
       if (!right) {
-        if (!std::holds_alternative<kernel::WrongResult>(as_verdict(right.error()))) e.worker.reset();
+        if (!std::holds_alternative<kernel::WrongResult>(as_verdict(right.error())))
+          e.worker.reset();
         continue;
       }
       error = right->error;
@@ -101,14 +111,17 @@ struct Race {
 
   bool supports(const ExpertRunner& e, const kernel::Workload& w) const {
     if (!e.expert->supports) return true;
-    const auto yes = e.expert->supports->eval_boolean(kernel::scope_of(c.session.task->definition, w));
+    const auto yes =
+        e.expert->supports->eval_boolean(kernel::scope_of(c.session.task->definition, w));
     return yes && *yes;
   }
 };
 
 /// Times a list of workloads; cold ratios to the certificate, warm ones to `warm`.
-base::Result<bool> race(Certification& c, target::Worker& worker, const std::vector<kernel::Workload>& list,
-                        std::vector<kernel::WorkloadTiming>& timings, base::Json& warm, int& checked, int& calls) {
+base::Result<bool> race(Certification& c, target::Worker& worker,
+                        const std::vector<kernel::Workload>& list,
+                        std::vector<kernel::WorkloadTiming>& timings, base::Json& warm,
+                        int& checked, int& calls) {
   SessionState& s = c.session;
   Race one{c, worker, {}, {}};
   for (const kernel::Workload& w : list) {
@@ -127,10 +140,12 @@ base::Result<bool> race(Certification& c, target::Worker& worker, const std::vec
     if (auto step = believe(s, w, t, notes); !step) return failed(step.error());
     timings.push_back(std::move(t));
     if (auto step = one.run(w, false, kWarmShare); !step) return failed(step.error());
-    const kernel::WorkloadTiming hot = timing_of(s, w, one.result, c.program.legal.at(w.name).front());
+    const kernel::WorkloadTiming hot =
+        timing_of(s, w, one.result, c.program.legal.at(w.name).front());
     base::Json entry{{"workload", w.name}, {"median_ns", hot.median_ns}};
     if (const auto r = hot.ratios.find("expert"); r != hot.ratios.end() && !one.expert.empty())
-      entry["ratio_to_expert"] = {{"value", r->second.value}, {"low", r->second.low}, {"high", r->second.high}};
+      entry["ratio_to_expert"] = {
+          {"value", r->second.value}, {"low", r->second.low}, {"high", r->second.high}};
     warm.push_back(std::move(entry));
   }
   return true;
@@ -148,7 +163,9 @@ base::Result<void> equal_read_equal(Certification& c, target::Worker& worker) {
     rigs.emplace_back(worker, s.truth->maker(w), s.outputs(w));
     rigs.emplace_back(*second, s.truth->maker(w), s.outputs(w));
     const Baselines::Best* best = s.best_of(w.name);
-    const double reference = best && best->expert_ns > 0 ? best->expert_ns : best ? best->naive_ns : 1e7;
+    const double reference = best && best->expert_ns > 0 ? best->expert_ns
+                             : best                      ? best->naive_ns
+                                                         : 1e7;
     const double tolerance = rigs[0].outputs().front().tolerance.relative_rms;
     const ContestOptions options{.workload = &w,
                                  .calls = c.calls(w, reference),
@@ -164,18 +181,24 @@ base::Result<void> equal_read_equal(Certification& c, target::Worker& worker) {
                                  {"b", &rigs[1], &c.plan(w), tolerance, true}},
                                 *s.truth, options, *s.clock, c.random);
     if (!result) return std::unexpected(environment(result.error()));
-    if (!result->call_ns.contains("b")) return base::environment_error("certificate", "the second process failed");
+    if (!result->call_ns.contains("b"))
+      return base::environment_error("certificate", "the second process failed");
     const kernel::Ratio r = paired_ratio(result->call_ns.at("b"), result->call_ns.at("a"));
-    details.push_back({{"workload", w.name}, {"value", r.value}, {"low", r.low}, {"high", r.high}, {"pairs", r.pairs}});
+    details.push_back({{"workload", w.name},
+                       {"value", r.value},
+                       {"low", r.low},
+                       {"high", r.high},
+                       {"pairs", r.pairs}});
     ratios.push_back(r);
   }
   const kernel::Ratio all = geometric_mean(ratios);
   // An interval that holds everything proves nothing: then the machine is too noisy to measure on.
-  const bool near = std::abs(std::log(all.value)) <= kEqualWithin || (all.low <= 1 && all.high >= 1);
+  const bool near =
+      std::abs(std::log(all.value)) <= kEqualWithin || (all.low <= 1 && all.high >= 1);
   const bool passed = near && all.high / all.low < kNarrow;
   c.add("a_a_ratio", passed,
-        fmt::format("the program against itself in a second process: {:.4f} ({:.4f} to {:.4f})", all.value,
-                    all.low, all.high),
+        fmt::format("the program against itself in a second process: {:.4f} ({:.4f} to {:.4f})",
+                    all.value, all.low, all.high),
         std::move(details));
   return {};
 }
@@ -191,7 +214,8 @@ void floors(Certification& c) {
           if (w.name != t.workload) continue;
           const auto floor = floor_ns(c.session, c.plan(w));
           if (!floor) continue;
-          details.push_back({{"workload", w.name}, {"floor_ns", *floor}, {"share", *floor / t.median_ns}});
+          details.push_back(
+              {{"workload", w.name}, {"floor_ns", *floor}, {"share", *floor / t.median_ns}});
           if (*floor / t.median_ns > worst) {
             worst = *floor / t.median_ns;
             where = w.name;
@@ -204,7 +228,9 @@ void floors(Certification& c) {
   }
   c.add("empty_floor", worst <= kFloorFails,
         fmt::format("launching empty kernels takes at most {:.1f}% of the time{}", 100 * worst,
-                    worst > 0.2 ? fmt::format(" (on {}: the figure there is largely the launching)", where) : ""),
+                    worst > 0.2
+                        ? fmt::format(" (on {}: the figure there is largely the launching)", where)
+                        : ""),
         std::move(details));
 }
 
@@ -214,7 +240,8 @@ void ratios(Certification& c) {
     std::vector<kernel::Ratio> all;
     for (const auto& t : timings)
       if (const auto r = t.ratios.find(to); r != t.ratios.end()) all.push_back(r->second);
-    return all.size() == timings.size() && !all.empty() ? std::optional(geometric_mean(all)) : std::nullopt;
+    return all.size() == timings.size() && !all.empty() ? std::optional(geometric_mean(all))
+                                                        : std::nullopt;
   };
   for (const char* to : {"expert", "naive"}) {
     const auto held = mean(out.heldout, to), seen = mean(out.feedback, to);
@@ -232,12 +259,14 @@ void ratios(Certification& c) {
   // An interval as wide as the figure proves nothing.
   const bool narrow = std::isfinite(r.low) && std::isfinite(r.high) && r.high / r.low < kNarrow;
   c.add("ratio", narrow,
-        fmt::format("{:.3f} ({:.3f} to {:.3f}) of {} on held-out shapes, {:.3f} on feedback shapes, interleaved "
+        fmt::format("{:.3f} ({:.3f} to {:.3f}) of {} on held-out shapes, {:.3f} on feedback "
+                    "shapes, interleaved "
                     "A B B A",
                     r.value, r.low, r.high, out.baseline, out.feedback_ratio.value));
 }
 
-/// Naive in a process of its own, for shapes on which no expert runs. None where there is no program.
+/// Naive in a process of its own, for shapes on which no expert runs. None where there is no
+/// program.
 base::Result<void> start_naive(Certification& c) {
   SessionState& s = c.session;
   const auto naive = s.task->naive.find(c.program.program.dialect);
@@ -247,7 +276,8 @@ base::Result<void> start_naive(Certification& c) {
   std::string at;
   auto prepared = bind_selected(naive->second, {}, s.task->definition, all, s.target->device(), at);
   if (!prepared) return std::unexpected(environment(prepared.error()));
-  if (auto built = build(*prepared, *s.target); !built) return std::unexpected(environment(built.error()));
+  if (auto built = build(*prepared, *s.target); !built)
+    return std::unexpected(environment(built.error()));
   KS_TRY(c.naive_worker, s.target->start(prepared->executable));
   c.naive = std::move(*prepared);
   return {};
@@ -274,10 +304,12 @@ base::Result<void> certify_fast(Certification& c) {
     for (const auto& t : *list) highest = std::max(highest, t.roofline_fraction);
   c.add("roofline", true, fmt::format("at most {:.2f} of a measured ceiling", highest));
   c.add("fresh_inputs", true,
-        fmt::format("every timed call had inputs and poisoned outputs of its own, in a secret order; {} of the "
+        fmt::format("every timed call had inputs and poisoned outputs of its own, in a secret "
+                    "order; {} of the "
                     "calls in {} batches were compared in full",
                     checked, batches));
-  c.add("warm_cache", true, "times with inputs and outputs left in the caches, for comparison", std::move(warm));
+  c.add("warm_cache", true, "times with inputs and outputs left in the caches, for comparison",
+        std::move(warm));
   return {};
 }
 

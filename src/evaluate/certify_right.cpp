@@ -17,7 +17,9 @@
 namespace ksearch::evaluate {
 namespace {
 
-base::Error gone(const kernel::Lost& l) { return {base::ErrorKind::environment, "certificate", l.reason, {}}; }
+base::Error gone(const kernel::Lost& l) {
+  return {base::ErrorKind::environment, "certificate", l.reason, {}};
+}
 
 /// A failed step of the program's: the verdict in words. The environment's failures go up.
 base::Result<std::string> words(const Failure& failure) {
@@ -37,7 +39,8 @@ base::Result<bool> held_out(Certification& c) {
     for (const kernel::Workload& w : *list) {
       c.progress("held out: " + w.name);
       Rig rig(*worker, c.truth->maker(w), s.outputs(w));
-      const VerifyRequest request{.workload = &w, .plan = &c.plan(w),
+      const VerifyRequest request{.workload = &w,
+                                  .plan = &c.plan(w),
                                   .contents = contents_for(w, c.truth->maker(w), 0),
                                   .limit_per_call = s.limit_of(w.name) + std::chrono::seconds(20)};
       const Tried<Verified> verified = verify(rig, *c.truth, request, c.random);
@@ -62,14 +65,19 @@ base::Result<bool> held_out(Certification& c) {
   const bool enough = !s.heldout.empty();
   const bool passed = failed.empty() && enough;
   c.add("held_out", passed,
-        !enough          ? "the task has no held-out workload under this filter"
-        : failed.empty() ? fmt::format("right on {} held-out, {} tiny and {} feedback shapes with fresh seeds",
-                                       s.heldout.size(), s.tiny.size(), s.feedback.size())
-                         : fmt::format("{}", fmt::join(failed, "; ")),
+        !enough ? "the task has no held-out workload under this filter"
+        : failed.empty()
+            ? fmt::format("right on {} held-out, {} tiny and {} feedback shapes with fresh seeds",
+                          s.heldout.size(), s.tiny.size(), s.feedback.size())
+            : fmt::format("{}", fmt::join(failed, "; ")),
         std::move(details));
-  c.add("poison", passed, fmt::format("outputs began as NaNs with a secret payload in {} runs; none was left", runs));
-  c.add("inputs_unchanged", !changed, changed ? "an input was written" : "every input was as before, byte for byte");
-  c.add("repeatable", true, repeatable ? "the same inputs gave the same bits" : "bits differ from run to run, within the tolerance");
+  c.add("poison", passed,
+        fmt::format("outputs began as NaNs with a secret payload in {} runs; none was left", runs));
+  c.add("inputs_unchanged", !changed,
+        changed ? "an input was written" : "every input was as before, byte for byte");
+  c.add("repeatable", true,
+        repeatable ? "the same inputs gave the same bits"
+                   : "bits differ from run to run, within the tolerance");
   return passed;
 }
 
@@ -80,12 +88,14 @@ base::Result<void> trivial(Certification& c) {
   const auto found = check_trivial(s.task->definition, *c.truth, all);
   if (!found) return std::unexpected(gone(found.error()));
   c.add("trivial_answers", found->empty(),
-        found->empty() ? "zeros, the mean and a copy of an input are rejected on every held-out and feedback shape"
+        found->empty() ? "zeros, the mean and a copy of an input are rejected on every held-out "
+                         "and feedback shape"
                        : fmt::format("{}", fmt::join(*found, "; ")));
   return {};
 }
 
-const kernel::Workload& smallest(const Certification& c, const std::vector<kernel::Workload>& list) {
+const kernel::Workload& smallest(const Certification& c,
+                                 const std::vector<kernel::Workload>& list) {
   const auto elements = [&](const kernel::Workload& w) {
     std::int64_t n = 0;
     for (const auto& t : c.truth->maker(w).tensors()) n += t.elements();
@@ -108,13 +118,15 @@ base::Result<void> ghost(Certification& c) {
   if (const auto* l = std::get_if<kernel::Lost>(&built)) return std::unexpected(gone(*l));
   const auto* executable = std::get_if<target::Executable>(&built);
   if (!executable) {
-    c.add("ghost_replay", false, "the plan with empty kernels does not compile: " +
-                                     text(Failure(std::get<kernel::Verdict>(built))));
+    c.add("ghost_replay", false,
+          "the plan with empty kernels does not compile: " +
+              text(Failure(std::get<kernel::Verdict>(built))));
     return {};
   }
   KS_TRY(const std::unique_ptr<target::Worker> worker, s.target->start(*executable));
   Rig rig(*worker, c.truth->maker(w), s.outputs(w));
-  const VerifyRequest request{.workload = &w, .plan = &plans[0],
+  const VerifyRequest request{.workload = &w,
+                              .plan = &plans[0],
                               .contents = contents_for(w, c.truth->maker(w), 0),
                               .limit_per_call = std::chrono::seconds(20)};
   const Tried<Verified> verified = verify(rig, *c.truth, request, c.random);
@@ -138,9 +150,9 @@ double rms(const std::vector<double>& a, const std::vector<double>* b = nullptr)
 
 /// What one perturbed input did to the outputs, as shares of the change that the reference sees.
 struct Response {
-  double wanted = 0;    // rms of the reference's change over rms of its outputs
-  double missed = 0;    // rms of (program's change - reference's) over the reference's change
-  double noise = 0;     // what the tolerance alone allows of that
+  double wanted = 0;  // rms of the reference's change over rms of its outputs
+  double missed = 0;  // rms of (program's change - reference's) over the reference's change
+  double noise = 0;   // what the tolerance alone allows of that
 };
 
 Response respond(const std::vector<OutputSpec>& specs, const Outputs& before, const Outputs& after,
@@ -170,7 +182,8 @@ std::vector<const kernel::Workload*> sensitivity_shapes(const Certification& c) 
     std::string key;
     for (const auto& [name, type] : w.types) key += fmt::format("{}={} ", name, kernel::name(type));
     for (const auto& [name, value] : w.params)
-      if (!std::holds_alternative<double>(value)) key += fmt::format("{}={} ", name, kernel::to_text(value));
+      if (!std::holds_alternative<double>(value))
+        key += fmt::format("{}={} ", name, kernel::to_text(value));
     for (const auto& name : w.absent) key += "-" + name;
     std::int64_t n = 0;
     for (const auto& t : c.truth->maker(w).tensors()) n += t.elements();
@@ -182,8 +195,9 @@ std::vector<const kernel::Workload*> sensitivity_shapes(const Certification& c) 
   return shapes;
 }
 
-/// Perturbs each input in turn: the output must change as the reference does. A term that was dropped
-/// because it is small hides in the tolerance of the whole output, not in that of the change.
+/// Perturbs each input in turn: the output must change as the reference does. A term that was
+/// dropped because it is small hides in the tolerance of the whole output, not in that of the
+/// change.
 base::Result<void> sensitivity(Certification& c) {
   SessionState& s = c.session;
   KS_TRY(const std::unique_ptr<target::Worker> worker, c.start());
@@ -221,21 +235,25 @@ base::Result<void> sensitivity(Certification& c) {
       rig.outputs_as_numbers(0, got_base);
       rig.outputs_as_numbers(1, got_moved);
       const Response r = respond(rig.outputs(), **base, **moved, got_base, got_moved);
-      details.push_back({{"workload", w->name}, {"input", t.name}, {"reference_change", r.wanted},
+      details.push_back({{"workload", w->name},
+                         {"input", t.name},
+                         {"reference_change", r.wanted},
                          {"missed", r.missed}});
       if (r.wanted == 0 || r.noise > 0.5) continue;  // no influence here, or below what is resolved
       conclusive.insert(t.name);
       if (!(r.missed <= std::max(0.02, r.noise)))
-        failed.push_back(fmt::format("{} on {}: {:.0f}% of the change that it causes is missing", t.name,
-                                     w->name, 100 * r.missed));
+        failed.push_back(fmt::format("{} on {}: {:.0f}% of the change that it causes is missing",
+                                     t.name, w->name, 100 * r.missed));
     }
   }
   std::vector<std::string> open;
   std::ranges::set_difference(seen, conclusive, std::back_inserter(open));
   c.add("sensitivity", failed.empty() && open.empty(),
         !failed.empty() ? fmt::format("{}", fmt::join(failed, "; "))
-        : !open.empty() ? fmt::format("no tiny shape shows the influence of {}", fmt::join(open, ", "))
-                        : fmt::format("perturbing {} moves the output as it moves the reference", fmt::join(seen, ", ")),
+        : !open.empty()
+            ? fmt::format("no tiny shape shows the influence of {}", fmt::join(open, ", "))
+            : fmt::format("perturbing {} moves the output as it moves the reference",
+                          fmt::join(seen, ", ")),
         std::move(details));
   return {};
 }

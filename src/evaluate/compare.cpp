@@ -23,7 +23,8 @@ struct Sums {
   double error_squares = 0;
   double want_squares = 0;
   double worst = 0;
-  std::int64_t not_numbers = 0;   // got is NaN, or infinite where want is not, or the other way about
+  std::int64_t not_numbers =
+      0;  // got is NaN, or infinite where want is not, or the other way about
 };
 
 /// Calls f(first index, got values, want values) block by block.
@@ -40,22 +41,23 @@ void for_blocks(DType dtype, std::span<const std::byte> got, std::span<const dou
 
 Sums sum_up(DType dtype, std::span<const std::byte> got, std::span<const double> want) {
   Sums s;
-  for_blocks(dtype, got, want, [&](std::size_t, std::span<const double> g, std::span<const double> w) {
-    double errors = 0, wants = 0, worst = 0;
-    std::int64_t odd = 0;
-    for (std::size_t i = 0; i < g.size(); ++i) {
-      const double e = g[i] == w[i] ? 0.0 : g[i] - w[i];
-      const bool finite = std::abs(e) <= std::numeric_limits<double>::max();
-      odd += !finite;
-      errors += finite ? e * e : 0.0;
-      worst = std::max(worst, finite ? std::abs(e) : 0.0);
-      wants += std::abs(w[i]) <= std::numeric_limits<double>::max() ? w[i] * w[i] : 0.0;
-    }
-    s.error_squares += errors;
-    s.want_squares += wants;
-    s.worst = std::max(s.worst, worst);
-    s.not_numbers += odd;
-  });
+  for_blocks(dtype, got, want,
+             [&](std::size_t, std::span<const double> g, std::span<const double> w) {
+               double errors = 0, wants = 0, worst = 0;
+               std::int64_t odd = 0;
+               for (std::size_t i = 0; i < g.size(); ++i) {
+                 const double e = g[i] == w[i] ? 0.0 : g[i] - w[i];
+                 const bool finite = std::abs(e) <= std::numeric_limits<double>::max();
+                 odd += !finite;
+                 errors += finite ? e * e : 0.0;
+                 worst = std::max(worst, finite ? std::abs(e) : 0.0);
+                 wants += std::abs(w[i]) <= std::numeric_limits<double>::max() ? w[i] * w[i] : 0.0;
+               }
+               s.error_squares += errors;
+               s.want_squares += wants;
+               s.worst = std::max(s.worst, worst);
+               s.not_numbers += odd;
+             });
   return s;
 }
 
@@ -64,10 +66,11 @@ template <class Allowed>
 std::vector<bool> mark(DType dtype, std::span<const std::byte> got, std::span<const double> want,
                        Allowed allowed) {
   std::vector<bool> wrong(want.size());
-  for_blocks(dtype, got, want, [&](std::size_t at, std::span<const double> g, std::span<const double> w) {
-    for (std::size_t i = 0; i < g.size(); ++i)
-      wrong[at + i] = g[i] != w[i] && !(std::abs(g[i] - w[i]) <= allowed(w[i]));
-  });
+  for_blocks(dtype, got, want,
+             [&](std::size_t at, std::span<const double> g, std::span<const double> w) {
+               for (std::size_t i = 0; i < g.size(); ++i)
+                 wrong[at + i] = g[i] != w[i] && !(std::abs(g[i] - w[i]) <= allowed(w[i]));
+             });
   return wrong;
 }
 
@@ -75,9 +78,9 @@ std::int64_t count(const std::vector<bool>& wrong) {
   return std::count(wrong.begin(), wrong.end(), true);
 }
 
-Comparison failed(const OutputSpec& output, std::span<const std::byte> got, std::span<const double> want,
-                  const Poison* poison, Comparison c, const std::vector<bool>& wrong,
-                  std::string_view rule) {
+Comparison failed(const OutputSpec& output, std::span<const std::byte> got,
+                  std::span<const double> want, const Poison* poison, Comparison c,
+                  const std::vector<bool>& wrong, std::string_view rule) {
   c.right = false;
   c.wrong = count(wrong);
   std::vector<double> values(want.size());
@@ -104,9 +107,13 @@ Comparison by_relative_rms(const OutputSpec& output, std::span<const std::byte> 
   const double per_element = output.tolerance.element_factor * relative;
   Comparison c;
   c.tolerance = relative;
-  if (s.not_numbers > 0) c.error = std::numeric_limits<double>::quiet_NaN();
-  else if (s.error_squares == 0) c.error = 0;
-  else c.error = std::sqrt(s.error_squares / s.want_squares);  // infinite where all wanted values are 0
+  if (s.not_numbers > 0)
+    c.error = std::numeric_limits<double>::quiet_NaN();
+  else if (s.error_squares == 0)
+    c.error = 0;
+  else
+    c.error =
+        std::sqrt(s.error_squares / s.want_squares);  // infinite where all wanted values are 0
   if (c.error <= relative && s.worst <= per_element * rms) {
     c.right = true;
     return c;
@@ -125,8 +132,10 @@ Comparison by_relative_rms(const OutputSpec& output, std::span<const std::byte> 
 /// A definition's own rtol and atol: enough elements within |got - want| <= atol + rtol |want|.
 Comparison by_elements(const OutputSpec& output, std::span<const std::byte> got,
                        std::span<const double> want, const Poison* poison, double slack) {
-  const double rtol = output.tolerance.rtol.value_or(0) + slack, atol = output.tolerance.atol.value_or(0);
-  const auto wrong = mark(output.shape.dtype, got, want, [&](double w) { return atol + rtol * std::abs(w); });
+  const double rtol = output.tolerance.rtol.value_or(0) + slack,
+               atol = output.tolerance.atol.value_or(0);
+  const auto wrong =
+      mark(output.shape.dtype, got, want, [&](double w) { return atol + rtol * std::abs(w); });
   const auto n = static_cast<double>(want.size());
   Comparison c;
   c.wrong = count(wrong);
@@ -135,13 +144,14 @@ Comparison by_elements(const OutputSpec& output, std::span<const std::byte> got,
   const Sums s = sum_up(output.shape.dtype, got, want);
   c.right = c.error <= c.tolerance && s.not_numbers == 0;
   if (c.right) return c;
-  return failed(output, got, want, poison, c, wrong,
-                fmt::format("{:.4g}% of the elements are within {:.2g} + {:.2g} |wanted|, {:.4g}% must be",
-                            100 * (1 - c.error), atol, rtol, 100 * output.tolerance.required_match));
+  return failed(
+      output, got, want, poison, c, wrong,
+      fmt::format("{:.4g}% of the elements are within {:.2g} + {:.2g} |wanted|, {:.4g}% must be",
+                  100 * (1 - c.error), atol, rtol, 100 * output.tolerance.required_match));
 }
 
-Comparison exactly(const OutputSpec& output, std::span<const std::byte> got, std::span<const double> want,
-                   const Poison* poison) {
+Comparison exactly(const OutputSpec& output, std::span<const std::byte> got,
+                   std::span<const double> want, const Poison* poison) {
   const auto wrong = mark(output.shape.dtype, got, want, [](double) { return 0.0; });
   Comparison c;
   c.wrong = count(wrong);
@@ -172,17 +182,26 @@ std::int64_t count_words(Word word, std::span<const std::byte> out) {
 template <class F>
 auto with_poison_word(std::uint64_t bits, DType dtype, F f) {
   switch (dtype) {
-    case DType::float64: return f(std::uint64_t{0x7ff8000000000000u} | (bits & 0x8007ffffffffffffu));
-    case DType::float32: return f(std::uint32_t{0x7fc00000u} | (static_cast<std::uint32_t>(bits) & 0x803fffffu));
-    case DType::float16: return f(static_cast<std::uint16_t>(0x7e00u | (bits & 0x81ffu)));
-    case DType::bfloat16: return f(static_cast<std::uint16_t>(0x7fc0u | (bits & 0x803fu)));
-    default: break;
+    case DType::float64:
+      return f(std::uint64_t{0x7ff8000000000000u} | (bits & 0x8007ffffffffffffu));
+    case DType::float32:
+      return f(std::uint32_t{0x7fc00000u} | (static_cast<std::uint32_t>(bits) & 0x803fffffu));
+    case DType::float16:
+      return f(static_cast<std::uint16_t>(0x7e00u | (bits & 0x81ffu)));
+    case DType::bfloat16:
+      return f(static_cast<std::uint16_t>(0x7fc0u | (bits & 0x803fu)));
+    default:
+      break;
   }
   switch (kernel::size_bytes(dtype)) {
-    case 8: return f(bits);
-    case 4: return f(static_cast<std::uint32_t>(bits));
-    case 2: return f(static_cast<std::uint16_t>(bits));
-    default: return f(static_cast<std::uint8_t>(dtype == DType::boolean ? bits & 1 : bits));
+    case 8:
+      return f(bits);
+    case 4:
+      return f(static_cast<std::uint32_t>(bits));
+    case 2:
+      return f(static_cast<std::uint16_t>(bits));
+    default:
+      return f(static_cast<std::uint8_t>(dtype == DType::boolean ? bits & 1 : bits));
   }
 }
 
@@ -207,7 +226,8 @@ std::vector<OutputSpec> outputs_of(const kernel::Definition& definition,
     if (t.access == kernel::Access::in) continue;
     const kernel::TensorSpec* spec = definition.tensor(t.name);
     KS_CHECK(spec, "tensors are the definition's");
-    OutputSpec o{t, {}, spec->compare, spec->tolerance.value_or(kernel::default_tolerance(t.dtype))};
+    OutputSpec o{
+        t, {}, spec->compare, spec->tolerance.value_or(kernel::default_tolerance(t.dtype))};
     for (const kernel::Expr& size : spec->shape) o.axes.push_back(size.text());
     if (!kernel::is_float(t.dtype) && !spec->tolerance) o.compare = kernel::Compare::exact;
     outputs.push_back(std::move(o));
@@ -215,13 +235,15 @@ std::vector<OutputSpec> outputs_of(const kernel::Definition& definition,
   return outputs;
 }
 
-Comparison compare(const OutputSpec& output, std::span<const std::byte> got, std::span<const double> want,
-                   const Poison* poison, double slack) {
+Comparison compare(const OutputSpec& output, std::span<const std::byte> got,
+                   std::span<const double> want, const Poison* poison, double slack) {
   KS_CHECK(got.size() == output.shape.bytes(), "the whole output is compared");
   KS_CHECK(want.size() == static_cast<std::size_t>(output.shape.elements()), "of the same size");
   if (output.compare == kernel::Compare::exact) return exactly(output, got, want, poison);
-  KS_CHECK(output.compare == kernel::Compare::allclose, "topk_ties is refused when a session opens");
-  if (output.tolerance.rtol || output.tolerance.atol) return by_elements(output, got, want, poison, slack);
+  KS_CHECK(output.compare == kernel::Compare::allclose,
+           "topk_ties is refused when a session opens");
+  if (output.tolerance.rtol || output.tolerance.atol)
+    return by_elements(output, got, want, poison, slack);
   return by_relative_rms(output, got, want, poison, slack);
 }
 

@@ -1,5 +1,5 @@
-// Whether an output is right, and if not, what an engineer needs to mend it: where, what was wanted,
-// what came, how many are wrong, and what the pattern looks like.
+// Whether an output is right, and if not, what an engineer needs to mend it: where, what was
+// wanted, what came, how many are wrong, and what the pattern looks like.
 #pragma once
 
 #include <cstddef>
@@ -16,25 +16,25 @@ namespace ksearch::evaluate {
 
 struct OutputSpec {
   kernel::TensorShape shape;
-  std::vector<std::string> axes;   ///< what the definition calls each dimension: "rows", "Lk"
+  std::vector<std::string> axes;  ///< what the definition calls each dimension: "rows", "Lk"
   kernel::Compare compare = kernel::Compare::allclose;
   kernel::Tolerance tolerance;
 };
 
 struct Comparison {
   bool right = false;
-  double error = 0;            ///< relative rms error; NaN where the output holds a NaN
-  double tolerance = 0;        ///< that it was held to
-  std::int64_t wrong = 0;      ///< elements outside the element rule (or unequal)
-  std::string why;             ///< where it is wrong: one or two sentences
+  double error = 0;        ///< relative rms error; NaN where the output holds a NaN
+  double tolerance = 0;    ///< that it was held to
+  std::int64_t wrong = 0;  ///< elements outside the element rule (or unequal)
+  std::string why;         ///< where it is wrong: one or two sentences
 };
 
 /// Outputs and inout inputs of a workload with the tolerance that holds for each.
 std::vector<OutputSpec> outputs_of(const kernel::Definition& definition,
                                    const std::vector<kernel::TensorShape>& tensors);
 
-/// A value that no honest program leaves in an output, drawn anew for each batch: NaNs with a secret
-/// payload in floats, a secret number in integers.
+/// A value that no honest program leaves in an output, drawn anew for each batch: NaNs with a
+/// secret payload in floats, a secret number in integers.
 struct Poison {
   std::uint64_t bits = 0;
   /// Fills the whole tensor.

@@ -10,7 +10,7 @@
 namespace ksearch::evaluate {
 namespace {
 
-constexpr double kBatchNs = 8e6;             // a signal costs some 10 us: 0.2% of a batch
+constexpr double kBatchNs = 8e6;  // a signal costs some 10 us: 0.2% of a batch
 constexpr int kMostCalls = 64;
 constexpr std::size_t kMostSetBytes = std::size_t{256} << 20;  // of one worker
 
@@ -19,7 +19,11 @@ class Contest {
  public:
   Contest(std::vector<Entrant> entrants, Truth& truth, const ContestOptions& options,
           const base::Clock& clock, base::Random& random)
-      : entrants_(std::move(entrants)), truth_(truth), o_(options), clock_(clock), random_(random) {}
+      : entrants_(std::move(entrants)),
+        truth_(truth),
+        o_(options),
+        clock_(clock),
+        random_(random) {}
 
   Tried<ContestResult> run() {
     const auto start = clock_.now();
@@ -96,7 +100,8 @@ class Contest {
   /// Every judged output written; one call, drawn now, compared in full and its inputs looked at.
   Tried<void> check(const Poison& poison) {
     const int call = static_cast<int>(random_.below(static_cast<std::uint64_t>(sets())));
-    const auto known = std::ranges::find_if(entrants_, [](const Entrant& e) { return e.comparator_error.has_value(); });
+    const auto known = std::ranges::find_if(
+        entrants_, [](const Entrant& e) { return e.comparator_error.has_value(); });
     const Outputs* want = nullptr;
     double slack = 0;
     if (known != entrants_.end()) {
@@ -128,10 +133,12 @@ class Contest {
     return {};
   }
 
-  /// Without a comparator truth is computed anew, which may cost more than all the batches: then one
-  /// half round of the first three rounds, which one is secret.
+  /// Without a comparator truth is computed anew, which may cost more than all the batches: then
+  /// one half round of the first three rounds, which one is secret.
   bool full_check_due() {
-    if (due_ < 0) due_ = static_cast<int>(random_.below(static_cast<std::uint64_t>(2 * std::min(3, o_.least_rounds))));
+    if (due_ < 0)
+      due_ = static_cast<int>(
+          random_.below(static_cast<std::uint64_t>(2 * std::min(3, o_.least_rounds))));
     return halves_ == due_ + (o_.warm_up ? 1 : 0);
   }
 
@@ -164,17 +171,20 @@ class Contest {
 
 }  // namespace
 
-Tried<ContestResult> contest(std::vector<Entrant> entrants, Truth& truth, const ContestOptions& options,
-                             const base::Clock& clock, base::Random& random) {
+Tried<ContestResult> contest(std::vector<Entrant> entrants, Truth& truth,
+                             const ContestOptions& options, const base::Clock& clock,
+                             base::Random& random) {
   return Contest(std::move(entrants), truth, options, clock, random).run();
 }
 
 int calls_per_batch(double reference_ns, const std::vector<kernel::TensorShape>& tensors) {
   std::size_t bytes = 0;
   for (const kernel::TensorShape& t : tensors) bytes += t.bytes();
-  const auto by_memory = static_cast<int>(std::clamp<std::size_t>(kMostSetBytes / std::max<std::size_t>(bytes, 1), 1, kMostCalls));
+  const auto by_memory = static_cast<int>(
+      std::clamp<std::size_t>(kMostSetBytes / std::max<std::size_t>(bytes, 1), 1, kMostCalls));
   const double wanted = std::ceil(kBatchNs / std::max(reference_ns, 1.0));
-  return std::min(by_memory, static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(kMostCalls))));
+  return std::min(by_memory,
+                  static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(kMostCalls))));
 }
 
 }  // namespace ksearch::evaluate

@@ -12,7 +12,8 @@
 namespace ksearch::evaluate {
 namespace {
 
-/// The CPUs that `threads` threads are pinned to: the last ones, away from interrupts and the parent.
+/// The CPUs that `threads` threads are pinned to: the last ones, away from interrupts and the
+/// parent.
 std::vector<int> cpus_for(int threads) {
   const std::vector<int> allowed = os::allowed_cpus();
   if (threads > static_cast<int>(allowed.size())) return {};
@@ -67,7 +68,9 @@ base::Result<std::unique_ptr<CpuSession>> CpuSession::open(const CpuSessionOptio
   const int every = static_cast<int>(os::allowed_cpus().size());
   const int threads = options.threads > 0 ? options.threads : every;
   const base::Random seeds = base::Random(options.seed).fork("session");
-  target::ProfileOptions profile{.threads = threads, .cpus = cpus_for(threads), .worker = options.worker,
+  target::ProfileOptions profile{.threads = threads,
+                                 .cpus = cpus_for(threads),
+                                 .worker = options.worker,
                                  .seed = seeds.fork("profile").next()};
   kernel::HardwareProfile device = target::describe_cpu(threads);
   if (options.measure) {
@@ -76,7 +79,9 @@ base::Result<std::unique_ptr<CpuSession>> CpuSession::open(const CpuSessionOptio
   }
   const auto target_on = [&](kernel::HardwareProfile d, int n, std::string_view name) {
     return std::make_unique<target::CpuTarget>(
-        builder, target::CpuTargetOptions{.device = std::move(d), .cpus = cpus_for(n), .worker = options.worker,
+        builder, target::CpuTargetOptions{.device = std::move(d),
+                                          .cpus = cpus_for(n),
+                                          .worker = options.worker,
                                           .memory_limit_bytes = options.memory_limit_bytes,
                                           .seed = seeds.fork(name).next(),
                                           .static_check = options.static_check});
@@ -89,15 +94,19 @@ base::Result<std::unique_ptr<CpuSession>> CpuSession::open(const CpuSessionOptio
   o.task = &session->task_;
   o.target = session->target_.get();
   o.reference_target = session->reference_target_.get();
-  o.start_script = script_starter(options, threads, cpus_for(threads), seeds.fork("scripts").next());
+  o.start_script =
+      script_starter(options, threads, cpus_for(threads), seeds.fork("scripts").next());
   o.trust_expert = library_finder(options);
   if (options.measure)
-    o.measure_ceilings = [builder, profile, device] { return target::measure_rates(builder, profile, device); };
+    o.measure_ceilings = [builder, profile, device] {
+      return target::measure_rates(builder, profile, device);
+    };
   o.seed = options.seed;
   o.timing = options.timing;
   o.ratio_width = options.ratio_width;
   o.clock = options.clock;
-  o.basis = {{"compiler", compiler.version}, {"sandbox", sandbox.description()}, {"threads", threads}};
+  o.basis = {
+      {"compiler", compiler.version}, {"sandbox", sandbox.description()}, {"threads", threads}};
   KS_TRY(session->session_, Session::open(o, progress));
   return session;
 }

@@ -17,20 +17,21 @@
 namespace ksearch::evaluate {
 
 struct CpuSessionOptions {
-  std::filesystem::path task;             ///< its folder (task::find_task)
-  std::string where;                      ///< keeps workloads; empty: all
-  int threads = 0;                        ///< of programs and experts; 0: one for each CPU allowed
+  std::filesystem::path task;  ///< its folder (task::find_task)
+  std::string where;           ///< keeps workloads; empty: all
+  int threads = 0;             ///< of programs and experts; 0: one for each CPU allowed
   std::uint64_t seed = 1;
-  std::filesystem::path python;           ///< for experts and references in Python; empty: none
-  std::chrono::milliseconds timing{2500}; ///< as in SessionOptions
+  std::filesystem::path python;            ///< for experts and references in Python; empty: none
+  std::chrono::milliseconds timing{3000};  ///< as in SessionOptions
   double ratio_width = 0.02;
-  std::vector<std::string> worker;        ///< command of the CPU worker: {ksearch, "worker", "cpu"}
-  std::filesystem::path cache;            ///< built kernels and the profile; empty: os::cache_folder
-  os::Environment environment;            ///< for finding compiler and cache
+  std::vector<std::string> worker;  ///< command of the CPU worker: {ksearch, "worker", "cpu"}
+  std::filesystem::path cache;      ///< built kernels and the profile; empty: os::cache_folder
+  os::Environment environment;      ///< for finding compiler and cache
   os::SandboxOptions sandbox;
-  std::uint64_t memory_limit_bytes = 0;   ///< private memory of a worker; 0: a quarter of the machine's
-  bool measure = true;                    ///< false, in tests: sizes and features only, no ceilings
-  bool static_check = true;               ///< false, in tests: the sandbox must hold without it
+  std::uint64_t memory_limit_bytes =
+      0;                     ///< private memory of a worker; 0: a quarter of the machine's
+  bool measure = true;       ///< false, in tests: sizes and features only, no ceilings
+  bool static_check = true;  ///< false, in tests: the sandbox must hold without it
   const base::Clock* clock = nullptr;
 };
 
@@ -40,7 +41,8 @@ class CpuSession final : public Evaluator {
   static base::Result<std::unique_ptr<CpuSession>> open(const CpuSessionOptions& options,
                                                         const Progress& progress);
 
-  kernel::EvaluateReply evaluate(const EvaluateRequest& request, const Progress& progress) override {
+  kernel::EvaluateReply evaluate(const EvaluateRequest& request,
+                                 const Progress& progress) override {
     return session_->evaluate(request, progress);
   }
   base::Result<Certificate> certify(const kernel::Program& program, const kernel::Select& select,

@@ -21,7 +21,8 @@ std::vector<std::int64_t> index_of(std::size_t flat, const std::vector<std::int6
 }
 
 std::string element(const Mismatch& m, std::size_t i) {
-  const std::string at = m.shape.empty() ? "" : fmt::format("[{}]", fmt::join(index_of(i, m.shape), ", "));
+  const std::string at =
+      m.shape.empty() ? "" : fmt::format("[{}]", fmt::join(index_of(i, m.shape), ", "));
   return fmt::format("{}{} is {:.6g}, wanted {:.6g}", m.name, at, m.got[i], m.want[i]);
 }
 
@@ -33,7 +34,8 @@ std::optional<std::string> constant(const Mismatch& m) {
   const double first = m.got[0];
   if (n < 2) return std::nullopt;
   if (std::isnan(first)) {
-    if (std::ranges::all_of(m.got, [](double g) { return std::isnan(g); })) return "every element is NaN";
+    if (std::ranges::all_of(m.got, [](double g) { return std::isnan(g); }))
+      return "every element is NaN";
     return std::nullopt;
   }
   if (!std::ranges::all_of(m.got, [&](double g) { return g == first; })) return std::nullopt;
@@ -80,17 +82,20 @@ std::optional<std::string> along(const Mismatch& m, std::size_t dimension) {
   for (std::size_t d = dimension + 1; d < m.shape.size(); ++d) inner *= m.shape[d];
   std::vector<bool> hit(static_cast<std::size_t>(size));
   for (std::size_t i = 0; i < m.wrong.size(); ++i)
-    if (m.wrong[i]) hit[static_cast<std::size_t>(static_cast<std::int64_t>(i) / inner % size)] = true;
+    if (m.wrong[i])
+      hit[static_cast<std::size_t>(static_cast<std::int64_t>(i) / inner % size)] = true;
   const auto hits = std::ranges::count(hit, true);
   if (hits == 0 || hits == size) return std::nullopt;
   const std::int64_t first = std::ranges::find(hit, true) - hit.begin();
   const std::int64_t last = size - 1 - (std::find(hit.rbegin(), hit.rend(), true) - hit.rbegin());
   const std::string name = dimension < m.axes.size() ? m.axes[dimension] : "";
-  const std::string what = fmt::format("index {}{}", dimension, name.empty() ? "" : " (" + name + ")");
+  const std::string what =
+      fmt::format("index {}{}", dimension, name.empty() ? "" : " (" + name + ")");
   if (hits != last - first + 1) {
     const std::int64_t step = hits > 1 ? (last - first) / (hits - 1) : 0;
     bool regular = hits > 1 && (last - first) % (hits - 1) == 0;
-    for (std::int64_t i = 0; regular && i < hits; ++i) regular = hit[static_cast<std::size_t>(first + i * step)];
+    for (std::int64_t i = 0; regular && i < hits; ++i)
+      regular = hit[static_cast<std::size_t>(first + i * step)];
     if (!regular) return fmt::format("{} of the {} values of {}", hits, size, what);
     return fmt::format("every {}th of {} from {} on", step, what, first);
   }
@@ -110,8 +115,9 @@ std::string extent(const Mismatch& m) {
 /// Errors of the size that arithmetic in a smaller type leaves.
 std::string precision(const Mismatch& m) {
   if (!(m.error > 5e-5 && m.error < 2e-2)) return {};
-  return m.error < 1.5e-3 ? "; every value is near: the error is of the size of float16 arithmetic"
-                          : "; every value is near: the error is of the size of bfloat16 arithmetic";
+  return m.error < 1.5e-3
+             ? "; every value is near: the error is of the size of float16 arithmetic"
+             : "; every value is near: the error is of the size of bfloat16 arithmetic";
 }
 
 }  // namespace

@@ -13,11 +13,16 @@ std::string argument(const kernel::BoundArg& arg) {
     return fmt::format("{}{}*", t->writes ? "" : "const ", kernel::cpp_name(t->dtype));
   if (const auto* s = std::get_if<kernel::BoundScalar>(&arg)) {
     switch (s->kind) {
-      case kernel::ScalarKind::i32: return "int32_t";
-      case kernel::ScalarKind::u32: return "uint32_t";
-      case kernel::ScalarKind::i64: return "int64_t";
-      case kernel::ScalarKind::f32: return "float";
-      case kernel::ScalarKind::boolean: return "bool";
+      case kernel::ScalarKind::i32:
+        return "int32_t";
+      case kernel::ScalarKind::u32:
+        return "uint32_t";
+      case kernel::ScalarKind::i64:
+        return "int64_t";
+      case kernel::ScalarKind::f32:
+        return "float";
+      case kernel::ScalarKind::boolean:
+        return "bool";
     }
   }
   return "";
@@ -28,7 +33,8 @@ std::string argument(const kernel::BoundArg& arg) {
 std::optional<kernel::Program> empty_program(const kernel::Program& program,
                                              const std::vector<kernel::BoundProgram>& plans) {
   if (program.dialect != kernel::Dialect::cpp) return std::nullopt;
-  // C linkage: one definition a name. Where launches of a kernel differ in types, `void*` serves all.
+  // C linkage: one definition a name. Where launches of a kernel differ in types, `void*` serves
+  // all.
   std::map<std::string, std::vector<std::string>> arguments;
   for (const kernel::BoundProgram& plan : plans)
     for (const kernel::BoundLaunch& launch : plan.launches) {

@@ -1,5 +1,5 @@
-// A program's plan with nothing in its kernels: what launching it costs (the floor under every time),
-// and the ghost that must not pass for the program.
+// A program's plan with nothing in its kernels: what launching it costs (the floor under every
+// time), and the ghost that must not pass for the program.
 #pragma once
 
 #include <optional>

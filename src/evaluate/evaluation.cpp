@@ -18,14 +18,16 @@ using namespace std::chrono_literals;
 constexpr double kFloorShare = 0.2;
 /// Choices within the noise of each other need no more rounds; the final timing is another contest.
 constexpr int kTuneRounds = 4;
-/// A choice this much slower than the best when it was checked, on untouched memory, is out of the race.
+/// A choice this much slower than the best when it was checked, on untouched memory, is out of the
+/// race.
 constexpr double kHopelessChoice = 1.4;
 /// Of a time that was taken while checking, in one batch.
 constexpr double kCheckedError = 0.1;
 
 std::string named(const kernel::TunableChoice& choice) {
   std::string text;
-  for (const auto& [name, value] : choice) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  for (const auto& [name, value] : choice)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
   return text;
 }
 
@@ -54,9 +56,11 @@ Tried<kernel::Measured> Evaluation::stages() {
   KS_TRY_STEP(look_for_duplicate());
   std::vector<kernel::Workload> seen = s_.tiny;
   seen.insert(seen.end(), s_.feedback.begin(), s_.feedback.end());
-  KS_TRIED(program_, bind_all_choices(request_.program, s_.task->definition, seen, profile(), outcome_.workload));
+  KS_TRIED(program_, bind_all_choices(request_.program, s_.task->definition, seen, profile(),
+                                      outcome_.workload));
   // Held-out shapes must bind too, or the winner could only fail its certificate.
-  KS_TRY_STEP(bind_all_choices(request_.program, s_.task->definition, s_.heldout, profile(), outcome_.workload));
+  KS_TRY_STEP(bind_all_choices(request_.program, s_.task->definition, s_.heldout, profile(),
+                               outcome_.workload));
 
   progress_("compile");
   outcome_.stage = kernel::Stage::compile;
@@ -73,17 +77,22 @@ Tried<kernel::Measured> Evaluation::stages() {
   KS_TRY_STEP(start_parent());
   std::vector<kernel::WorkloadTiming> timings;
   std::chrono::nanoseconds left = allowance();
-  for (std::size_t i = 0; i < s_.feedback.size(); ++i) {
-    const kernel::Workload& w = s_.feedback[i];
+  double rounds_ns = 0;
+  for (const kernel::Workload& w : s_.feedback) rounds_ns += round_ns(w);
+  for (const kernel::Workload& w : s_.feedback) {
     progress_("timing " + w.name);
     outcome_.workload = w.name;
     const auto before = s_.clock->now();
-    // What a workload leaves of its share goes to those after it.
-    const auto share = left / static_cast<std::int64_t>(s_.feedback.size() - i);
+    // As many rounds for each; what a workload leaves of its share goes to those after it.
+    const double part = round_ns(w) / rounds_ns;
+    const std::chrono::nanoseconds share(
+        static_cast<std::int64_t>(part * static_cast<double>(left.count())));
+    rounds_ns -= round_ns(w);
     KS_TRIED(kernel::WorkloadTiming timing, time_on(w, share));
     KS_TRY_STEP(believe(s_, w, timing, outcome_.notes));
     KS_TRY_STEP(note_floor(w, timing));
     timings.push_back(std::move(timing));
+    s_.measured_ns[request_.program.hash()][w.name] = timings.back().median_ns;
     left = std::max(0ns, left - (s_.clock->now() - before));
   }
   return summarise(s_, std::move(timings));
@@ -97,7 +106,8 @@ Tried<void> Evaluation::look_for_duplicate() {
   return {};
 }
 
-Tried<void> Evaluation::check_shapes(kernel::Stage stage, const std::vector<kernel::Workload>& workloads) {
+Tried<void> Evaluation::check_shapes(kernel::Stage stage,
+                                     const std::vector<kernel::Workload>& workloads) {
   outcome_.stage = stage;
   bool repeatable = true;
   for (std::size_t i = 0; i < workloads.size(); ++i) {
@@ -118,7 +128,8 @@ Tried<void> Evaluation::check_shapes(kernel::Stage stage, const std::vector<kern
       }
       checked_ns_[{w.name, choice}] = verified->call_ns;
       if (!verified->repeatable && repeatable) {
-        outcome_.notes.push_back(fmt::format("the same inputs gave different bits on {}: a race?", w.name));
+        outcome_.notes.push_back(
+            fmt::format("the same inputs gave different bits on {}: a race?", w.name));
         repeatable = false;
       }
     }
@@ -132,6 +143,20 @@ int Evaluation::batch_calls(const kernel::Workload& w) const {
   if (const Baselines::Best* best = s_.best_of(w.name))
     reference = best->expert_ns > 0 ? best->expert_ns : best->naive_ns;
   return calls_per_batch(reference > 0 ? reference : 1e7, s_.truth->maker(w).tensors());
+}
+
+/// What a round of timing is expected to take, by the times that were seen so far.
+double Evaluation::round_ns(const kernel::Workload& w) const {
+  const kernel::TunableChoice choice =
+      chosen(program_, outcome_.select, s_.task->definition, w, profile());
+  double each = checked_ns_.at({w.name, choice});
+  if (const Baselines::Best* best = s_.best_of(w.name)) each += best->expert_ns;
+  if (parent_worker_) {
+    const auto known = s_.measured_ns.find(request_.parent->hash());
+    each +=
+        known == s_.measured_ns.end() ? checked_ns_.at({w.name, choice}) : known->second.at(w.name);
+  }
+  return 2 * each * batch_calls(w);
 }
 
 Tried<void> Evaluation::tune() {
@@ -175,11 +200,13 @@ Tried<void> Evaluation::tune_on(const kernel::Workload& w, std::vector<Lane>& la
     if (std::ranges::find(legal, lane.choice) == legal.end()) continue;
     if (checked_ns_.at({w.name, lane.choice}) > kHopelessChoice * best) continue;
     rigs.emplace_back(*lane.worker, s_.truth->maker(w), s_.outputs(w));
-    entrants.push_back({named(lane.choice), &rigs.back(), &program_.plan(w.name, lane.choice), std::nullopt, true});
+    entrants.push_back({named(lane.choice), &rigs.back(), &program_.plan(w.name, lane.choice),
+                        std::nullopt, true});
   }
   if (entrants.size() < 2) return {};
   const auto share = allowance() / (2 * static_cast<std::int64_t>(s_.feedback.size()));
-  const bool slow = 6 * best * static_cast<double>(entrants.size()) > static_cast<double>(share.count());
+  const bool slow =
+      6 * best * static_cast<double>(entrants.size()) > static_cast<double>(share.count());
   const ContestOptions options{.workload = &w,
                                .calls = slow ? 1 : batch_calls(w),
                                .first_set = s_.take_sets(),
@@ -212,8 +239,8 @@ Tried<void> Evaluation::start_parent() {
   // Naive was timed at the start; run again it would cost more than all the rest.
   if (!request_.parent || request_.parent->hash() == s_.naive_hash) return {};
   std::string at;
-  Tried<PreparedProgram> bound = bind_selected(*request_.parent, request_.parent_select, s_.task->definition,
-                                               s_.feedback, profile(), at);
+  Tried<PreparedProgram> bound = bind_selected(*request_.parent, request_.parent_select,
+                                               s_.task->definition, s_.feedback, profile(), at);
   if (bound) {
     if (auto built = build(*bound, *s_.target); built) {
       auto worker = s_.target->start(bound->executable);
@@ -232,11 +259,14 @@ Tried<void> Evaluation::start_parent() {
 std::chrono::nanoseconds Evaluation::allowance() const {
   const std::chrono::nanoseconds usual = s_.options.timing;
   if (!request_.time_left) return usual;
-  return std::clamp<std::chrono::nanoseconds>(*request_.time_left / 4, std::min(usual, std::chrono::nanoseconds(500ms)), usual);
+  return std::clamp<std::chrono::nanoseconds>(
+      *request_.time_left / 4, std::min(usual, std::chrono::nanoseconds(500ms)), usual);
 }
 
-Tried<kernel::WorkloadTiming> Evaluation::time_on(const kernel::Workload& w, std::chrono::nanoseconds share) {
-  const kernel::TunableChoice choice = chosen(program_, outcome_.select, s_.task->definition, w, profile());
+Tried<kernel::WorkloadTiming> Evaluation::time_on(const kernel::Workload& w,
+                                                  std::chrono::nanoseconds share) {
+  const kernel::TunableChoice choice =
+      chosen(program_, outcome_.select, s_.task->definition, w, profile());
   std::vector<Rig> rigs;
   rigs.reserve(3);
   std::vector<Entrant> entrants;
@@ -249,22 +279,24 @@ Tried<kernel::WorkloadTiming> Evaluation::time_on(const kernel::Workload& w, std
   ExpertRunner* expert = s_.expert_of(w.name);
   const double own_tolerance = s_.outputs(w).front().tolerance.relative_rms;
   if (parent_worker_) {
-    const auto parent_choice = chosen(*parent_, request_.parent_select, s_.task->definition, w, profile());
+    const auto parent_choice =
+        chosen(*parent_, request_.parent_select, s_.task->definition, w, profile());
     // It passed its own evaluation, so its error is within the tolerance.
     enter("parent", *parent_worker_, &parent_->plan(w.name, parent_choice),
           expert ? std::nullopt : std::optional(own_tolerance), expert != nullptr);
   }
   if (expert)
     enter("expert", *expert->worker,
-          expert->prepared ? &expert->prepared->plan(w.name, expert->prepared->legal.at(w.name).front()) : nullptr,
+          expert->prepared
+              ? &expert->prepared->plan(w.name, expert->prepared->legal.at(w.name).front())
+              : nullptr,
           expert->error.at(w.name), false);
 
-  // A call that takes a good part of the share: one round, and an interval that says how little it is.
-  const int calls = batch_calls(w);
-  const double half_round_ns = checked_ns_.at({w.name, choice}) * calls;
-  const bool slow = 6 * half_round_ns > static_cast<double>(share.count());
+  // A program so slow that three rounds would take twice the share: one call a batch, one round,
+  // and an interval that says how little that is.
+  const bool slow = 3.5 * round_ns(w) > 2 * static_cast<double>(share.count());
   const ContestOptions options{.workload = &w,
-                               .calls = slow ? 1 : calls,
+                               .calls = slow ? 1 : batch_calls(w),
                                .first_set = s_.take_sets(),
                                .share = share,
                                .least_rounds = slow ? 1 : 3,
@@ -284,7 +316,8 @@ Tried<kernel::WorkloadTiming> Evaluation::time_on(const kernel::Workload& w, std
   return timing_of(s_, w, result, choice);
 }
 
-Tried<void> Evaluation::note_floor(const kernel::Workload& w, const kernel::WorkloadTiming& timing) {
+Tried<void> Evaluation::note_floor(const kernel::Workload& w,
+                                   const kernel::WorkloadTiming& timing) {
   const auto& plan = program_.plan(w.name, timing.tunables);
   const std::optional<double> floor = floor_ns(s_, plan);
   if (floor && *floor > kFloorShare * timing.median_ns)

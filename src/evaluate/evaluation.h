@@ -24,10 +24,12 @@ class Evaluation {
   Tried<void> tune();
   Tried<void> tune_on(const kernel::Workload& workload, std::vector<Lane>& lanes);
   Tried<void> start_parent();
-  Tried<kernel::WorkloadTiming> time_on(const kernel::Workload& workload, std::chrono::nanoseconds share);
+  Tried<kernel::WorkloadTiming> time_on(const kernel::Workload& workload,
+                                        std::chrono::nanoseconds share);
   std::chrono::nanoseconds allowance() const;
   Tried<void> note_floor(const kernel::Workload& workload, const kernel::WorkloadTiming& timing);
   int batch_calls(const kernel::Workload& workload) const;
+  double round_ns(const kernel::Workload& workload) const;
   const kernel::HardwareProfile& profile() const { return s_.target->device(); }
 
   SessionState& s_;

@@ -15,8 +15,9 @@ namespace {
 /// Each is compiled, checked on every shape and timed.
 constexpr std::size_t kMostChoices = 16;
 
-Tried<void> bind_one(PreparedProgram& p, const kernel::Definition& definition, const kernel::Workload& w,
-                     const kernel::HardwareProfile& device, const kernel::TunableChoice& choice) {
+Tried<void> bind_one(PreparedProgram& p, const kernel::Definition& definition,
+                     const kernel::Workload& w, const kernel::HardwareProfile& device,
+                     const kernel::TunableChoice& choice) {
   auto plan = kernel::bind(p.program, definition, w, device, choice);
   if (!plan) return verdict(kernel::Unsupported{plan.error().text()});
   p.plans.emplace(std::pair(w.name, choice), std::move(*plan));
@@ -30,7 +31,8 @@ std::string normalised(std::string_view text) {
   bool space = false, directive = false;
   const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   const auto put = [&](char c) {
-    if (space && !out.empty() && (directive || (word(out.back()) && word(c)) || out.back() == c)) out += ' ';
+    if (space && !out.empty() && (directive || (word(out.back()) && word(c)) || out.back() == c))
+      out += ' ';
     space = false;
     out += c;
   };
@@ -84,7 +86,8 @@ std::vector<kernel::TunableChoice> PreparedProgram::choices() const {
   return all;
 }
 
-Tried<PreparedProgram> bind_all_choices(const kernel::Program& program, const kernel::Definition& definition,
+Tried<PreparedProgram> bind_all_choices(const kernel::Program& program,
+                                        const kernel::Definition& definition,
                                         const std::vector<kernel::Workload>& workloads,
                                         const kernel::HardwareProfile& device, std::string& at) {
   PreparedProgram p;
@@ -96,7 +99,8 @@ Tried<PreparedProgram> bind_all_choices(const kernel::Program& program, const ke
     if (legal->empty())
       return verdict(kernel::Unsupported{"no choice of tunables meets the constraints"});
     if (legal->size() > kMostChoices)
-      return verdict(kernel::LimitExceeded{"choices of tunables", static_cast<double>(legal->size()),
+      return verdict(kernel::LimitExceeded{"choices of tunables",
+                                           static_cast<double>(legal->size()),
                                            static_cast<double>(kMostChoices)});
     for (const auto& choice : *legal) KS_TRY_STEP(bind_one(p, definition, w, device, choice));
     p.legal[w.name] = *legal;

@@ -19,13 +19,15 @@ struct PreparedProgram {
   std::map<std::string, std::vector<kernel::TunableChoice>> legal;
   std::map<std::pair<std::string, kernel::TunableChoice>, kernel::BoundProgram> plans;
 
-  const kernel::BoundProgram& plan(const std::string& workload, const kernel::TunableChoice& choice) const;
+  const kernel::BoundProgram& plan(const std::string& workload,
+                                   const kernel::TunableChoice& choice) const;
   /// Distinct choices over all workloads.
   std::vector<kernel::TunableChoice> choices() const;
 };
 
 /// The workload at which binding failed goes to `at`.
-Tried<PreparedProgram> bind_all_choices(const kernel::Program& program, const kernel::Definition& definition,
+Tried<PreparedProgram> bind_all_choices(const kernel::Program& program,
+                                        const kernel::Definition& definition,
                                         const std::vector<kernel::Workload>& workloads,
                                         const kernel::HardwareProfile& device, std::string& at);
 
@@ -36,7 +38,8 @@ Tried<PreparedProgram> bind_selected(const kernel::Program& program, const kerne
                                      const kernel::HardwareProfile& device, std::string& at);
 
 /// Compiles all plans. `trust` for an expert that links a library.
-Tried<void> build(PreparedProgram& prepared, target::Target& target, const target::Trust* trust = nullptr);
+Tried<void> build(PreparedProgram& prepared, target::Target& target,
+                  const target::Trust* trust = nullptr);
 
 /// The chosen tunables of one workload, by the rules or the program's own order.
 kernel::TunableChoice chosen(const PreparedProgram& prepared, const kernel::Select& select,

@@ -15,7 +15,8 @@ std::string text(const Failure& failure) {
   return kernel::summary(outcome);
 }
 
-Tried<void> Rig::prepare(const kernel::Workload& workload, const kernel::BoundProgram* plan, int sets) {
+Tried<void> Rig::prepare(const kernel::Workload& workload, const kernel::BoundProgram* plan,
+                         int sets) {
   target::Job job;
   job.workload = &workload;
   job.plan = plan;
@@ -30,8 +31,10 @@ Tried<void> Rig::prepare(const kernel::Workload& workload, const kernel::BoundPr
 void Rig::fill(int set, const task::Content& content, const Poison& poison) {
   for (const kernel::TensorShape& t : maker_->tensors()) {
     const std::span<std::byte> bytes = worker_->bytes(set, t.name);
-    if (t.access == kernel::Access::out) poison.fill(t.dtype, bytes);
-    else maker_->fill(content, t.name, bytes);
+    if (t.access == kernel::Access::out)
+      poison.fill(t.dtype, bytes);
+    else
+      maker_->fill(content, t.name, bytes);
   }
 }
 
@@ -44,8 +47,8 @@ Tried<target::Done> Rig::run(std::span<const int> order, bool poison_scratch,
   return std::get<target::Done>(std::move(reply));
 }
 
-Tried<double> Rig::check(int set, const task::Content& content, const Poison& poison, const Outputs& truth,
-                         double slack) {
+Tried<double> Rig::check(int set, const task::Content& content, const Poison& poison,
+                         const Outputs& truth, double slack) {
   KS_TRY_STEP(check_canaries(set));
   KS_TRY_STEP(check_inputs(set, content));
   double worst = 0;
@@ -65,7 +68,8 @@ Tried<void> Rig::check_written(int set, const Poison& poison) {
     const std::int64_t left = poison.left(t.dtype, output(set, i));
     if (left > 0)
       return verdict(kernel::WrongResult{
-          t.name, fmt::format("{} of {} elements were not written in a timed call", left, t.elements()),
+          t.name,
+          fmt::format("{} of {} elements were not written in a timed call", left, t.elements()),
           std::numeric_limits<double>::quiet_NaN(), outputs_[i].tolerance.relative_rms});
   }
   return {};

@@ -24,7 +24,8 @@ class Rig {
   Rig(target::Worker& worker, const task::InputMaker& maker, std::vector<OutputSpec> outputs)
       : worker_(&worker), maker_(&maker), outputs_(std::move(outputs)) {}
 
-  /// Lays out `sets` copies of all tensors. `plan` is null for a script; it is borrowed until the next.
+  /// Lays out `sets` copies of all tensors. `plan` is null for a script; it is borrowed until the
+  /// next.
   Tried<void> prepare(const kernel::Workload& workload, const kernel::BoundProgram* plan, int sets);
 
   /// Fresh inputs and poisoned outputs in one set.
@@ -41,8 +42,8 @@ class Rig {
   /// What set `set`, filled with `content`, holds after a run: nothing changed that must not be,
   /// nothing written outside, all outputs written and right. `slack` as in `compare`.
   /// The largest relative rms error of its outputs.
-  Tried<double> check(int set, const task::Content& content, const Poison& poison, const Outputs& truth,
-                      double slack = 0);
+  Tried<double> check(int set, const task::Content& content, const Poison& poison,
+                      const Outputs& truth, double slack = 0);
   /// The cheap part of that, for calls that are not compared in full.
   Tried<void> check_written(int set, const Poison& poison);
   Tried<void> check_inputs(int set, const task::Content& content);

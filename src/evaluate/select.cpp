@@ -13,9 +13,9 @@
 namespace ksearch::evaluate {
 namespace {
 
-constexpr double kLeastGain = 0.02;     // of the geometric mean over all workloads; less is noise
+constexpr double kLeastGain = 0.02;  // of the geometric mean over all workloads; less is noise
 constexpr std::size_t kMostRules = 4;
-constexpr double kIllegal = 1e3;        // in logarithms: any legal choice is better
+constexpr double kIllegal = 1e3;  // in logarithms: any legal choice is better
 
 using Rows = std::vector<const ChoiceTimes*>;
 
@@ -35,7 +35,8 @@ struct Best {
 };
 
 /// Variance of the gain, in logarithms, of rows that change from one choice to another.
-double gain_variance(const Rows& rows, const kernel::TunableChoice& from, const kernel::TunableChoice& to) {
+double gain_variance(const Rows& rows, const kernel::TunableChoice& from,
+                     const kernel::TunableChoice& to) {
   double sum = 0;
   for (const ChoiceTimes* row : rows)
     if (from != to) sum += squared_error(*row, from) + squared_error(*row, to);
@@ -61,9 +62,11 @@ std::vector<std::string> conditions(const kernel::Definition& definition, const 
   for (const auto& [name, allowed] : definition.types) {
     std::set<kernel::DType> seen;
     for (const ChoiceTimes* row : rows)
-      if (const auto t = row->workload->types.find(name); t != row->workload->types.end()) seen.insert(t->second);
+      if (const auto t = row->workload->types.find(name); t != row->workload->types.end())
+        seen.insert(t->second);
     if (seen.size() < 2) continue;
-    for (const kernel::DType t : seen) list.push_back(fmt::format("{} == {}", name, kernel::name(t)));
+    for (const kernel::DType t : seen)
+      list.push_back(fmt::format("{} == {}", name, kernel::name(t)));
   }
   for (const kernel::Param& p : definition.params) {
     if (p.kind != kernel::ParamKind::boolean) continue;
@@ -114,7 +117,8 @@ std::optional<Split> best_split(const kernel::Definition& definition, const Rows
 
 }  // namespace
 
-kernel::Select select_tunables(const kernel::Definition& definition, const std::vector<ChoiceTimes>& times) {
+kernel::Select select_tunables(const kernel::Definition& definition,
+                               const std::vector<ChoiceTimes>& times) {
   Rows rows;
   for (const ChoiceTimes& t : times) rows.push_back(&t);
   const auto all = static_cast<double>(rows.size());
@@ -124,8 +128,9 @@ kernel::Select select_tunables(const kernel::Definition& definition, const std::
     std::optional<Split> split = best_split(definition, rows);
     if (!split) break;
     const double gain = rest.log_sum - split->log_sum;
-    const double variance = gain_variance(split->rows_inside, rest.choice, split->inside.choice) +
-                            gain_variance(split->rest, rest.choice, best_choice(split->rest).choice);
+    const double variance =
+        gain_variance(split->rows_inside, rest.choice, split->inside.choice) +
+        gain_variance(split->rest, rest.choice, best_choice(split->rest).choice);
     if (gain / all < std::log1p(kLeastGain) || gain < 2 * std::sqrt(variance)) break;
     select.push_back({split->when, split->inside.choice});
     rows = split->rest;

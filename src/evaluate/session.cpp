@@ -32,7 +32,8 @@ class StandardSession final : public Session {
  public:
   base::Result<void> start(const SessionOptions& options, const Progress& told) {
     const Progress progress = audible(told);
-    KS_CHECK(options.task && options.target && options.reference_target, "a session needs all three");
+    KS_CHECK(options.task && options.target && options.reference_target,
+             "a session needs all three");
     s_.options = options;
     s_.task = options.task;
     s_.target = options.target;
@@ -51,13 +52,15 @@ class StandardSession final : public Session {
     }
     progress("building the reference");
     const std::uint64_t inputs_seed = base::Random(options.seed).fork("inputs").next();
-    KS_TRY(s_.truth, Truth::open(*s_.task, *options.reference_target, options.start_script, inputs_seed));
+    KS_TRY(s_.truth,
+           Truth::open(*s_.task, *options.reference_target, options.start_script, inputs_seed));
     KS_RETURN_IF_ERROR(make_baselines(s_, progress));
     baselines_ = s_.baselines;
     return {};
   }
 
-  kernel::EvaluateReply evaluate(const EvaluateRequest& request, const Progress& progress) override {
+  kernel::EvaluateReply evaluate(const EvaluateRequest& request,
+                                 const Progress& progress) override {
     // The root is evaluated when the session opens; asked for the first time, that is the answer.
     if (!naive_told_ && request.program.hash() == s_.naive_hash) {
       naive_told_ = true;
@@ -84,7 +87,8 @@ class StandardSession final : public Session {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options, const Progress& progress) {
+base::Result<std::unique_ptr<Session>> Session::open(const SessionOptions& options,
+                                                     const Progress& progress) {
   auto session = std::make_unique<StandardSession>();
   KS_RETURN_IF_ERROR(session->start(options, progress));
   return session;

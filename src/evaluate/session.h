@@ -1,9 +1,10 @@
-// An evaluation session: one task on one target. It makes the float64 references, measures naive and
-// every expert once, then judges programs against them, and certifies a winner.
+// An evaluation session: one task on one target. It makes the float64 references, measures naive
+// and every expert once, then judges programs against them, and certifies a winner.
 //
 //   open ── references, naive, experts            once, before the search starts
-//   evaluate ── check, bind, build, tiny shapes, feedback shapes, tunables, timing    a program each
-//   certify ── held-out shapes, fresh seeds, every check of design section 9          the winner
+//   evaluate ── check, bind, build, tiny shapes, feedback shapes, tunables, timing    a program
+//   each certify ── held-out shapes, fresh seeds, every check of design section 9          the
+//   winner
 //
 // One session is used by one thread at a time: what it times must have the machine for itself.
 #pragma once
@@ -25,51 +26,52 @@
 namespace ksearch::evaluate {
 
 struct SessionOptions {
-  const task::Task* task = nullptr;         ///< borrowed for the session; filtered by --where already
-  target::Target* target = nullptr;         ///< borrowed; where programs run
+  const task::Task* task = nullptr;  ///< borrowed for the session; filtered by --where already
+  target::Target* target = nullptr;  ///< borrowed; where programs run
   target::Target* reference_target = nullptr;  ///< borrowed; a CPU target on all cores for float64
-  StartScript start_script;                 ///< null: experts in Python are skipped, and that is said
-  TrustExpert trust_expert;                 ///< null: experts that link a library are skipped
+  StartScript start_script;  ///< null: experts in Python are skipped, and that is said
+  TrustExpert trust_expert;  ///< null: experts that link a library are skipped
   /// Facts for certificates that only the caller knows: {"sandbox", "compiler", "ksearch", ...}.
   base::Json basis = base::Json::object();
-  /// Measures the ceilings now: once at the start, and again, before a program is called too fast to be true. Null: as they are.
+  /// Measures the ceilings now: once at the start, and again, before a program is called too fast
+  /// to be true. Null: as they are.
   std::function<base::Result<kernel::HardwareProfile>()> measure_ceilings;
-  std::uint64_t seed = 1;                   ///< inputs, orders and checked calls; kept from programs
+  std::uint64_t seed = 1;  ///< inputs, orders and checked calls; kept from programs
   /// Wall time for the timed batches of one evaluation, shared by its workloads. Compiling and
   /// checking come on top.
-  std::chrono::milliseconds timing{2500};
+  std::chrono::milliseconds timing{3000};
   /// A workload is timed until the 95% interval of its ratio spans less than this share of it.
   double ratio_width = 0.02;
-  const base::Clock* clock = nullptr;       ///< null: the steady clock
+  const base::Clock* clock = nullptr;  ///< null: the steady clock
 };
 
 /// What one expert reached on one workload at the start of the session.
 struct ExpertResult {
   std::string expert;
   std::string workload;
-  double median_ns = 0;       ///< 0 where it did not run
-  double error = 0;           ///< relative rms error against float64
-  std::string why_not;        ///< unsupported, wrong or failed: in words; empty where it counts
+  double median_ns = 0;  ///< 0 where it did not run
+  double error = 0;      ///< relative rms error against float64
+  std::string why_not;   ///< unsupported, wrong or failed: in words; empty where it counts
 };
 
 struct Baselines {
   struct Best {
     std::string workload;
     double naive_ns = 0;
-    std::string expert;       ///< the fastest right one, or empty
+    std::string expert;  ///< the fastest right one, or empty
     double expert_ns = 0;
   };
-  std::vector<Best> best;               ///< one for each feedback workload
-  std::vector<ExpertResult> experts;    ///< everything that was tried
-  std::vector<std::string> notes;       ///< "torch: no module named torch in /usr/bin/python3", ...
-  std::string baseline;                 ///< what scores are against: "expert" where every workload has one
+  std::vector<Best> best;             ///< one for each feedback workload
+  std::vector<ExpertResult> experts;  ///< everything that was tried
+  std::vector<std::string> notes;     ///< "torch: no module named torch in /usr/bin/python3", ...
+  std::string baseline;  ///< what scores are against: "expert" where every workload has one
 };
 base::Json to_json(const Baselines& baselines);
 
 class Session : public Evaluator {
  public:
-  /// An error where the task cannot be evaluated here: no reference, naive program wrong, no workload
-  /// left. Takes seconds: references and baselines are made here.
+  /// An error where the task cannot be evaluated here: no reference, naive program wrong, no
+  /// workload left. Takes seconds: references and baselines are made here.
   static base::Result<std::unique_ptr<Session>> open(const SessionOptions& options,
                                                      const Progress& progress);
 

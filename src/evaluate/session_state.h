@@ -18,14 +18,14 @@ namespace ksearch::evaluate {
 /// Parameters of a floor: the groups of every launch.
 using LaunchShape = std::vector<std::array<std::int64_t, 3>>;
 
-/// An expert that ran at the start. Its process lives as long as the session: a library takes seconds
-/// to load.
+/// An expert that ran at the start. Its process lives as long as the session: a library takes
+/// seconds to load.
 struct ExpertRunner {
   const task::Expert* expert = nullptr;
-  std::optional<PreparedProgram> prepared;        ///< none: a script
+  std::optional<PreparedProgram> prepared;  ///< none: a script
   target::Trust trust;
-  std::unique_ptr<target::Worker> worker;         ///< null: failed or not started
-  std::map<std::string, double> error;            ///< relative rms, by workload on which it is right
+  std::unique_ptr<target::Worker> worker;  ///< null: failed or not started
+  std::map<std::string, double> error;     ///< relative rms, by workload on which it is right
 };
 
 struct SessionState {
@@ -33,17 +33,19 @@ struct SessionState {
   const task::Task* task = nullptr;
   target::Target* target = nullptr;
   const base::Clock* clock = nullptr;
-  kernel::HardwareProfile device;                 ///< as the target has it, ceilings measured anew
+  kernel::HardwareProfile device;  ///< as the target has it, ceilings measured anew
   std::unique_ptr<Truth> truth;
   base::Random random{0};
   std::vector<kernel::Workload> tiny, feedback, heldout;
   Baselines baselines;
   kernel::Outcome naive_outcome;
   std::string naive_hash;
-  std::map<std::string, std::vector<double>> naive_ns;   ///< samples by workload
+  std::map<std::string, std::vector<double>> naive_ns;  ///< samples by workload
   std::vector<ExpertRunner> experts;
-  std::map<std::string, std::string> seen;        ///< normalised hash -> hash of who came first
-  std::map<LaunchShape, double> floors;           ///< ns of a call with empty kernels
+  std::map<std::string, std::string> seen;  ///< normalised hash -> hash of who came first
+  /// Medians of programs that were measured, by hash and workload: what timing a parent will cost.
+  std::map<std::string, std::map<std::string, double>> measured_ns;
+  std::map<LaunchShape, double> floors;  ///< ns of a call with empty kernels
   std::unique_ptr<target::Worker> floor_worker;
   std::uint64_t next_set = std::uint64_t{1} << 32;  ///< contents that nothing has used
 
@@ -69,15 +71,16 @@ kernel::WorkloadTiming timing_of(SessionState& state, const kernel::Workload& wo
                                  const ContestResult& result, const kernel::TunableChoice& choice);
 
 /// Sets score, ratios and baseline from the workloads.
-kernel::Measured summarise(const SessionState& state, std::vector<kernel::WorkloadTiming> workloads);
+kernel::Measured summarise(const SessionState& state,
+                           std::vector<kernel::WorkloadTiming> workloads);
 
-/// A call of the plan with empty kernels, in ns: measured once for each launch shape. Nothing where it
-/// cannot be (another dialect).
+/// A call of the plan with empty kernels, in ns: measured once for each launch shape. Nothing where
+/// it cannot be (another dialect).
 std::optional<double> floor_ns(SessionState& state, const kernel::BoundProgram& plan);
 
-/// A time that is faster than the machine, looked at again with ceilings measured now. Too fast still:
-/// Rejected.
-Tried<void> believe(SessionState& state, const kernel::Workload& workload, kernel::WorkloadTiming& timing,
-                    std::vector<std::string>& notes);
+/// A time that is faster than the machine, looked at again with ceilings measured now. Too fast
+/// still: Rejected.
+Tried<void> believe(SessionState& state, const kernel::Workload& workload,
+                    kernel::WorkloadTiming& timing, std::vector<std::string>& notes);
 
 }  // namespace ksearch::evaluate

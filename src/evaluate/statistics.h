@@ -20,19 +20,23 @@ struct Interval {
 /// Median of at least one sample.
 double median(std::vector<double> samples);
 
-/// The median with its 95% interval: from six samples on by interpolated order statistics (Hettmansperger
-/// and Sheather 1986); below, where no two order statistics cover 95%, the mean with Student's t,
-/// which is honest about how little two to five samples say. One sample: an infinite interval.
+/// The median with its 95% interval: from six samples on by interpolated order statistics
+/// (Hettmansperger and Sheather 1986); below, where no two order statistics cover 95%, the mean
+/// with Student's t, which is honest about how little two to five samples say. One sample: an
+/// infinite interval.
 Interval location(std::vector<double> samples);
 
 /// baseline / program from interleaved pairs: the location of the logarithms.
 kernel::Ratio paired_ratio(std::span<const double> baseline_ns, std::span<const double> program_ns);
 
-/// The same for batches that were not interleaved: each median's own interval, in quadrature.
-kernel::Ratio unpaired_ratio(std::span<const double> baseline_ns, std::span<const double> program_ns);
+/// The same for batches that were not interleaved: each median's own interval, in quadrature; where
+/// one side has under six samples, the difference of the means with the variance pooled (two-sample
+/// t).
+kernel::Ratio unpaired_ratio(std::span<const double> baseline_ns,
+                             std::span<const double> program_ns);
 
-/// Geometric mean of ratios; intervals, which are independent, in quadrature on the logarithmic scale.
-/// `pairs` is the smallest one's.
+/// Geometric mean of ratios; intervals, which are independent, in quadrature on the logarithmic
+/// scale. `pairs` is the smallest one's.
 kernel::Ratio geometric_mean(std::span<const kernel::Ratio> ratios);
 
 }  // namespace ksearch::evaluate

@@ -34,8 +34,8 @@ std::optional<kernel::Ratio> everywhere(const std::vector<kernel::WorkloadTiming
 
 }  // namespace
 
-kernel::WorkloadTiming timing_of(SessionState& s, const kernel::Workload& w, const ContestResult& result,
-                                 const kernel::TunableChoice& choice) {
+kernel::WorkloadTiming timing_of(SessionState& s, const kernel::Workload& w,
+                                 const ContestResult& result, const kernel::TunableChoice& choice) {
   kernel::WorkloadTiming t;
   t.workload = w.name;
   t.tunables = choice;
@@ -53,7 +53,8 @@ kernel::WorkloadTiming timing_of(SessionState& s, const kernel::Workload& w, con
   paired("parent");
   if (const Baselines::Best* best = s.best_of(w.name)) {
     t.expert = best->expert;
-    // A program that was timed alone (naive, at the start) is still set against the expert's median.
+    // A program that was timed alone (naive, at the start) is still set against the expert's
+    // median.
     if (!t.ratios.contains("expert") && best->expert_ns > 0 && !result.call_ns.contains("expert")) {
       kernel::Ratio r = unpaired_ratio(t.samples_ns, t.samples_ns);
       const double value = best->expert_ns / t.median_ns;
@@ -61,7 +62,8 @@ kernel::WorkloadTiming timing_of(SessionState& s, const kernel::Workload& w, con
     }
   }
   paired("naive");
-  if (const auto naive = s.naive_ns.find(w.name); naive != s.naive_ns.end() && !t.ratios.contains("naive"))
+  if (const auto naive = s.naive_ns.find(w.name);
+      naive != s.naive_ns.end() && !t.ratios.contains("naive"))
     t.ratios["naive"] = naive->second == t.samples_ns
                             ? kernel::Ratio{1, 1, 1, static_cast<int>(t.samples_ns.size())}
                             : unpaired_ratio(naive->second, t.samples_ns);
@@ -154,9 +156,10 @@ Tried<void> believe(SessionState& s, const kernel::Workload& w, kernel::Workload
   t.bound_by = c.bound_by;
   if (t.roofline_fraction <= kBelievable) return {};
   return verdict(kernel::Rejected{
-      "timing", fmt::format("{:.4g} us a call is {:.2f} of what this machine reaches ({}: {:.4g} us at "
-                            "least): the work cannot have been done",
-                            t.median_ns / 1e3, t.roofline_fraction, t.bound_by, c.ns / 1e3)});
+      "timing",
+      fmt::format("{:.4g} us a call is {:.2f} of what this machine reaches ({}: {:.4g} us at "
+                  "least): the work cannot have been done",
+                  t.median_ns / 1e3, t.roofline_fraction, t.bound_by, c.ns / 1e3)});
 }
 
 }  // namespace ksearch::evaluate

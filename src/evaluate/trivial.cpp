@@ -14,14 +14,16 @@ std::vector<std::byte> constant(const kernel::TensorShape& shape, double value) 
   std::vector<std::byte> bytes(shape.bytes());
   task::with_elements(shape.dtype, [&]<class E>(E) {
     const auto raw = E::from(value);
-    for (std::size_t at = 0; at < bytes.size(); at += sizeof raw) std::memcpy(bytes.data() + at, &raw, sizeof raw);
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof raw)
+      std::memcpy(bytes.data() + at, &raw, sizeof raw);
   });
   return bytes;
 }
 
 }  // namespace
 
-std::vector<std::string> trivial_answers(const kernel::Definition& definition, const task::InputMaker& maker,
+std::vector<std::string> trivial_answers(const kernel::Definition& definition,
+                                         const task::InputMaker& maker,
                                          const task::Content& content, const Outputs& truth) {
   const std::vector<OutputSpec> outputs = outputs_of(definition, maker.tensors());
   bool zeros = true, means = true;
@@ -37,16 +39,19 @@ std::vector<std::string> trivial_answers(const kernel::Definition& definition, c
   if (outputs.size() != 1) return passing;
   for (const kernel::TensorShape& t : maker.tensors()) {
     const kernel::TensorShape& out = outputs[0].shape;
-    if (t.access == kernel::Access::out || t.dtype != out.dtype || t.elements() != out.elements()) continue;
+    if (t.access == kernel::Access::out || t.dtype != out.dtype || t.elements() != out.elements())
+      continue;
     std::vector<std::byte> copy(t.bytes());
     maker.fill(content, t.name, copy);
-    if (compare(outputs[0], copy, truth[0]).right) passing.push_back(fmt::format("a copy of {} passes", t.name));
+    if (compare(outputs[0], copy, truth[0]).right)
+      passing.push_back(fmt::format("a copy of {} passes", t.name));
   }
   return passing;
 }
 
 std::expected<std::vector<std::string>, kernel::Lost> check_trivial(
-    const kernel::Definition& definition, Truth& truth, const std::vector<kernel::Workload>& workloads) {
+    const kernel::Definition& definition, Truth& truth,
+    const std::vector<kernel::Workload>& workloads) {
   std::vector<std::string> found;
   for (const kernel::Workload& w : workloads) {
     if (w.role == kernel::Role::tiny) continue;

@@ -16,14 +16,17 @@ constexpr std::chrono::minutes kLimit{5};
 constexpr int kPartsPerThread = 4;
 
 base::Error unusable(const task::Task& task, std::string what) {
-  return base::Error{base::ErrorKind::environment, fmt::format("reference of {}", task.definition.name),
-                     std::move(what), {}};
+  return base::Error{base::ErrorKind::environment,
+                     fmt::format("reference of {}", task.definition.name),
+                     std::move(what),
+                     {}};
 }
 
 }  // namespace
 
 base::Result<std::unique_ptr<Truth>> Truth::open(const task::Task& task, target::Target& cpu,
-                                                 const StartScript& start_script, std::uint64_t seed) {
+                                                 const StartScript& start_script,
+                                                 std::uint64_t seed) {
   auto truth = std::unique_ptr<Truth>(new Truth);
   truth->task_ = &task;
   truth->cpu_ = &cpu;
@@ -32,7 +35,8 @@ base::Result<std::unique_ptr<Truth>> Truth::open(const task::Task& task, target:
   truth->pool_ = task::NoisePool::make(seed);
   const std::string needs = task.needs(start_script != nullptr);
   if (!needs.empty())
-    return base::environment_error(task.definition.name, "cannot be evaluated", "it needs " + needs);
+    return base::environment_error(task.definition.name, "cannot be evaluated",
+                                   "it needs " + needs);
   KS_RETURN_IF_ERROR(truth->make_makers());
   if (!task.reference_cpp.empty()) {
     const kernel::Program program = task::reference_program(task);
@@ -40,9 +44,12 @@ base::Result<std::unique_ptr<Truth>> Truth::open(const task::Task& task, target:
     for (const kernel::Workload& w : task.workloads)
       plans.push_back(task::bind_reference(task, w, truth->maker(w).tensors(), 1));
     auto built = cpu.build({.program = &program, .plans = &plans});
-    if (auto* e = std::get_if<target::Executable>(&built)) truth->executable_ = std::move(*e);
-    else if (auto* l = std::get_if<kernel::Lost>(&built)) return std::unexpected(unusable(task, l->reason));
-    else return std::unexpected(unusable(task, text(Failure(std::get<kernel::Verdict>(built)))));
+    if (auto* e = std::get_if<target::Executable>(&built))
+      truth->executable_ = std::move(*e);
+    else if (auto* l = std::get_if<kernel::Lost>(&built))
+      return std::unexpected(unusable(task, l->reason));
+    else
+      return std::unexpected(unusable(task, text(Failure(std::get<kernel::Verdict>(built)))));
   }
   auto started = truth->start();
   if (!started) return std::unexpected(unusable(task, started.error().reason));
@@ -104,12 +111,13 @@ std::expected<Outputs, kernel::Lost> Truth::compute(const kernel::Workload& work
                                                     const task::Content& from) {
   const auto fail = [&](std::string why) {
     worker_.reset();
-    return std::unexpected(kernel::Lost{
-        fmt::format("the reference of {} failed on {}: {}", task_->definition.name, workload.name, why)});
+    return std::unexpected(kernel::Lost{fmt::format("the reference of {} failed on {}: {}",
+                                                    task_->definition.name, workload.name, why)});
   };
   if (!worker_) KS_RETURN_IF_ERROR(start());
   const task::InputMaker& inputs = maker(workload);
-  const std::vector<kernel::TensorShape> tensors = task::reference_tensors(inputs.tensors(), !executable_);
+  const std::vector<kernel::TensorShape> tensors =
+      task::reference_tensors(inputs.tensors(), !executable_);
   if (prepared_ != workload.name) {
     const int parts = kPartsPerThread * static_cast<int>(cpu_->device().cores);
     plan_ = task::bind_reference(*task_, workload, inputs.tensors(), parts);
@@ -124,7 +132,8 @@ std::expected<Outputs, kernel::Lost> Truth::compute(const kernel::Workload& work
   }
   const auto doubles = [&](const std::string& name) {
     const std::span<std::byte> bytes = worker_->bytes(0, name);
-    return std::span<double>(reinterpret_cast<double*>(bytes.data()), bytes.size() / sizeof(double));
+    return std::span<double>(reinterpret_cast<double*>(bytes.data()),
+                             bytes.size() / sizeof(double));
   };
   std::vector<std::byte> native;
   for (const kernel::TensorShape& t : inputs.tensors()) {

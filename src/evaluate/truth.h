@@ -25,12 +25,14 @@ class Truth {
  public:
   /// Builds the reference. An error says what the task needs.
   static base::Result<std::unique_ptr<Truth>> open(const task::Task& task, target::Target& cpu,
-                                                   const StartScript& start_script, std::uint64_t seed);
+                                                   const StartScript& start_script,
+                                                   std::uint64_t seed);
 
   const task::InputMaker& maker(const kernel::Workload& workload);
 
-  /// The reference's outputs for one content. Kept until the session ends where `keep`, else until the
-  /// next call. Lost where the reference's worker failed; it is then started anew at the next call.
+  /// The reference's outputs for one content. Kept until the session ends where `keep`, else until
+  /// the next call. Lost where the reference's worker failed; it is then started anew at the next
+  /// call.
   std::expected<const Outputs*, kernel::Lost> of(const kernel::Workload& workload,
                                                  const task::Content& content, bool keep = true);
 
@@ -45,13 +47,17 @@ class Truth {
   /// Checks every maker once, so that a bad rule is an error at the start.
   base::Result<void> make_makers();
   /// What computes it: "reference.cpp" or "reference.py".
-  std::string_view source() const { return task_->reference_cpp.empty() ? "reference.py" : "reference.cpp"; }
+  std::string_view source() const {
+    return task_->reference_cpp.empty() ? "reference.py" : "reference.cpp";
+  }
 
  private:
   Truth() = default;
   std::expected<void, kernel::Lost> start();
-  std::expected<Outputs, kernel::Lost> compute(const kernel::Workload& workload, const task::Content& content,
-                                               const std::string* perturbed, const task::Content& from);
+  std::expected<Outputs, kernel::Lost> compute(const kernel::Workload& workload,
+                                               const task::Content& content,
+                                               const std::string* perturbed,
+                                               const task::Content& from);
 
   const task::Task* task_ = nullptr;
   target::Target* cpu_ = nullptr;
@@ -63,7 +69,7 @@ class Truth {
   Outputs last_;
   std::optional<target::Executable> executable_;  // none: a script
   std::unique_ptr<target::Worker> worker_;
-  std::string prepared_;                           // workload the worker is laid out for
+  std::string prepared_;  // workload the worker is laid out for
   kernel::BoundProgram plan_;
 };
 

@@ -17,10 +17,12 @@ Failure explained(Failure failure, const task::Content& content, bool second_rou
   auto* v = std::get_if<kernel::Verdict>(&failure);
   auto* wrong = v ? std::get_if<kernel::WrongResult>(v) : nullptr;
   if (!wrong) return failure;
-  if (content.variant > 0) wrong->why += fmt::format(" (inputs of stress[{}])", content.variant - 1);
+  if (content.variant > 0)
+    wrong->why += fmt::format(" (inputs of stress[{}])", content.variant - 1);
   if (second_round)
-    wrong->why += " (right in the first call on these buffers, wrong when they held other contents: is "
-                  "something kept between calls, or left to a race?)";
+    wrong->why +=
+        " (right in the first call on these buffers, wrong when they held other contents: is "
+        "something kept between calls, or left to a race?)";
   return failure;
 }
 
@@ -33,8 +35,8 @@ std::vector<int> shuffled(int n, base::Random& random) {
   return order;
 }
 
-std::vector<task::Content> contents_for(const kernel::Workload& workload, const task::InputMaker& maker,
-                                        std::uint64_t first_set) {
+std::vector<task::Content> contents_for(const kernel::Workload& workload,
+                                        const task::InputMaker& maker, std::uint64_t first_set) {
   std::vector<task::Content> contents{{first_set, 0}};
   const int stressed = maker.variants() - 1;
   if (workload.role == kernel::Role::tiny) {
@@ -60,7 +62,8 @@ Tried<Verified> verify(Rig& rig, Truth& truth, const VerifyRequest& request, bas
       return contents[static_cast<std::size_t>((set + shift) % n)];
     };
     for (int s = 0; s < sets; ++s) rig.fill(s, content_of(s), poison);
-    KS_TRIED(const target::Done done, rig.run(shuffled(sets, random), true, request.limit_per_call));
+    KS_TRIED(const target::Done done,
+             rig.run(shuffled(sets, random), true, request.limit_per_call));
     if (shift == 0) {
       result.call_ns = done.bracket_ns / sets;
       result.samples_ns = done.call_ns;
@@ -74,8 +77,10 @@ Tried<Verified> verify(Rig& rig, Truth& truth, const VerifyRequest& request, bas
     }
     for (std::size_t i = 0; i < rig.outputs().size(); ++i) {
       const std::span<const std::byte> out = rig.output(shift == 0 ? 1 : 0, i);
-      if (shift == 0) kept.emplace_back(out.begin(), out.end());
-      else if (std::memcmp(kept[i].data(), out.data(), out.size()) != 0) result.repeatable = false;
+      if (shift == 0)
+        kept.emplace_back(out.begin(), out.end());
+      else if (std::memcmp(kept[i].data(), out.data(), out.size()) != 0)
+        result.repeatable = false;
     }
     return {};
   };

@@ -3,13 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "base/match.h"
+
 namespace ksearch::event {
 namespace {
 
-template <class... F>
-struct Match : F... {
-  using F::operator()...;
-};
+using base::Match;
 
 std::string gain(const char* label, const std::optional<double>& value) {
   return value ? fmt::format(", {} {:.2f}x", label, *value) : std::string();

@@ -1,17 +1,14 @@
 // Events as JSON, for the journal and for whoever reads it.
 #include <utility>
 
+#include "base/match.h"
 #include "event/event.h"
 
 namespace ksearch::event {
 namespace {
 
 using base::Json;
-
-template <class... F>
-struct Match : F... {
-  using F::operator()...;
-};
+using base::Match;
 
 double seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();

@@ -278,7 +278,13 @@ std::string CppFunction::call_text(const kernel::Launch& launch, const std::stri
   for (const auto& memory : launch.group_memory)
     bytes += (bytes.empty() ? "" : " + ") + code(memory);
   std::string out = fmt::format("{}const int64_t count[3] = {{{}}};\n", indent, sizes);
-  out += fmt::format("{}const int copy = {};\n", indent, variant_index(launch));
+  const std::vector<Choice> choices = this->choices(launch);
+  std::string index;
+  for (const Choice& choice : choices)
+    index += choice.condition.empty() ? std::to_string(choice.variant)
+                                      : fmt::format("{} ? {} : ", choice.condition, choice.variant);
+  if (choices.empty() || !choices.back().condition.empty()) index += "-1";
+  out += fmt::format("{}const int copy = {};\n", indent, index);
   out += fmt::format(
       "{}if (bad || copy < 0 || count[0] < 1 || count[1] < 1 || count[2] < 1) return false;\n",
       indent);
@@ -289,12 +295,14 @@ std::string CppFunction::call_text(const kernel::Launch& launch, const std::stri
   std::string arguments;
   for (const auto& arg : launch.args) arguments += argument(arg) + ", ";
   const std::string memory = bytes.empty() ? "nullptr" : "p.group_memory + worker * p.group_bytes";
-  for (std::size_t i = 0; i < in_.variants.size(); ++i) {
-    out += fmt::format("{}  {}if (copy == {})\n", indent, i ? "else " : "", i);
+  // Copies for other launches need not have this kernel.
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const std::size_t v = choices[i].variant;
+    out += fmt::format("{}  {}if (copy == {})\n", indent, i ? "else " : "", v);
     out += fmt::format(
         "{}    team->run(worker, count, {}, [&](const ks_group* group) {{\n{}      "
         "{}::{}({}group);\n{}    }});\n",
-        indent, memory, indent, in_.variants[i].name, launch.kernel, arguments, indent);
+        indent, memory, indent, in_.variants[v].name, launch.kernel, arguments, indent);
   }
   return out + indent + "}\n";
 }
@@ -340,10 +348,10 @@ std::string CppFunction::fills(const kernel::Launch& launch, const std::string& 
   return out;
 }
 
-std::string CppFunction::variant_index(const kernel::Launch& launch) {
+std::vector<CppFunction::Choice> CppFunction::choices(const kernel::Launch& launch) {
   kernel::Defines defines = in_.program->defines;
   defines.insert(defines.end(), launch.defines.begin(), launch.defines.end());
-  std::string out;
+  std::vector<Choice> out;
   for (std::size_t v = 0; v < in_.variants.size(); ++v) {
     const auto& values = in_.variants[v].defines;
     if (values.size() != defines.size()) continue;
@@ -367,10 +375,10 @@ std::string CppFunction::variant_index(const kernel::Launch& launch) {
                                values[i].second);
     }
     if (!possible) continue;
-    if (condition.empty()) return out + std::to_string(v);
-    out += fmt::format("{} ? {} : ", condition, v);
+    out.push_back({v, condition});
+    if (condition.empty()) break;
   }
-  return out + "-1";
+  return out;
 }
 
 std::string CppFunction::entry_text() {

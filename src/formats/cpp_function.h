@@ -54,7 +54,12 @@ class CppFunction {
   std::string call_text(const kernel::Launch& launch, const std::string& indent);
   std::string argument(const kernel::Arg& arg);
   std::string fills(const kernel::Launch& launch, const std::string& indent);
-  std::string variant_index(const kernel::Launch& launch);
+  /// A copy of the kernels that a launch may need, and where it does: always, if that is empty.
+  struct Choice {
+    std::size_t variant;
+    std::string condition;
+  };
+  std::vector<Choice> choices(const kernel::Launch& launch);
   std::string lay_out_text();
   std::string entry_text();
 

@@ -1,4 +1,5 @@
-// The parsed form of an expression, for those who turn it into something else (code of an exporter).
+// The parsed form of an expression, for those who turn it into something else (code of an
+// exporter).
 #pragma once
 
 #include <cstdint>

@@ -4,16 +4,14 @@
 
 #include <cmath>
 
+#include "base/match.h"
+
 namespace ksearch::kernel {
 namespace {
 
 using base::Json;
+using base::Match;
 using base::ObjectReader;
-
-template <class... F>
-struct Match : F... {
-  using F::operator()...;
-};
 
 constexpr std::pair<Stage, std::string_view> kStages[] = {
     {Stage::parse, "parse"},           {Stage::check, "check"},
@@ -133,15 +131,11 @@ Json verdict_json(const Verdict& verdict) {
       verdict);
 }
 
-void keep(ObjectReader& top, ObjectReader& part) {
-  if (auto done = part.finish(); !done) top.fault_at(done.error());
-}
-
 Ratio read_ratio(ObjectReader& top, const Json& json, const std::string& key) {
   ObjectReader r(json, top.place(key));
   Ratio ratio{r.number("value"), r.number("low"), r.number("high"),
               static_cast<int>(r.integer("pairs"))};
-  keep(top, r);
+  top.keep(r);
   return ratio;
 }
 
@@ -184,7 +178,7 @@ Timed read_timings(ObjectReader& r, Timed m) {
   for (const Json& json : r.array("workloads")) {
     ObjectReader w(json, r.place(fmt::format("workloads[{}]", i++)));
     m.workloads.push_back(read_timing(w));
-    keep(r, w);
+    r.keep(w);
   }
   return m;
 }
@@ -195,7 +189,7 @@ Unsafe read_findings(ObjectReader& r) {
   for (const Json& json : r.array("findings")) {
     ObjectReader f(json, r.place(fmt::format("findings[{}]", i++)));
     unsafe.findings.push_back({f.text("kind"), f.text("buffer"), f.text("message")});
-    keep(r, f);
+    r.keep(f);
   }
   return unsafe;
 }
@@ -239,7 +233,8 @@ Verdict read_verdict(const std::string& kind, ObjectReader& r, ObjectReader& top
 std::string first_error(const std::string& log) {
   const std::size_t error = log.find("error:");
   const std::size_t before = error == std::string::npos ? 0 : log.rfind('\n', error);
-  const std::size_t start = before == std::string::npos || error == std::string::npos ? 0 : before + 1;
+  const std::size_t start =
+      before == std::string::npos || error == std::string::npos ? 0 : before + 1;
   return log.substr(start, log.find('\n', start) - start);
 }
 
@@ -356,7 +351,7 @@ base::Result<Outcome> parse_outcome(const Json& json, std::string_view where) {
   o.notes = r.texts_or_empty("notes");
   ObjectReader detail(r.object("detail"), r.place("detail"));
   o.verdict = read_verdict(kind, detail, r);
-  keep(r, detail);
+  r.keep(detail);
   KS_RETURN_IF_ERROR(r.finish());
   return o;
 }

@@ -9,7 +9,7 @@ namespace {
 
 using base::Json;
 using base::ObjectReader;
-constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
+constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
 std::optional<Role> parse_role(std::string_view text) {
   if (text == "tiny") return Role::tiny;
@@ -30,20 +30,16 @@ std::string_view role_name(Role role) {
   return "";
 }
 
-void keep(ObjectReader& top, ObjectReader& part) {
-  if (auto done = part.finish(); !done) top.fault_at(done.error());
-}
-
 void read_axes(ObjectReader& top, const Definition& definition, Workload& w) {
   ObjectReader r(top.object("axes"), top.place("axes"));
   for (const Axis& axis : definition.axes) {
     if (axis.constant) continue;
     const std::int64_t size = r.integer(axis.name);
-    if (r.ok() && (size < 1 || size > kMaxElements))
+    if (r.ok() && (size < 1 || size > kMostElements))
       r.fault(axis.name, "is out of range 1 .. 2^40");
     w.axes[axis.name] = size;
   }
-  keep(top, r);
+  top.keep(r);
 }
 
 void read_types(ObjectReader& top, const Definition& definition, Workload& w) {
@@ -60,7 +56,7 @@ void read_types(ObjectReader& top, const Definition& definition, Workload& w) {
     else
       w.types[name] = *type;
   }
-  keep(top, r);
+  top.keep(r);
 }
 
 void read_params(ObjectReader& top, const Definition& definition, Workload& w) {
@@ -78,7 +74,7 @@ void read_params(ObjectReader& top, const Definition& definition, Workload& w) {
       w.params[p.name] = value;
     }
   }
-  keep(top, r);
+  top.keep(r);
 }
 
 }  // namespace
@@ -165,7 +161,7 @@ base::Result<std::vector<TensorShape>> shapes_of(const Definition& definition, c
       std::int64_t elements = 1;
       for (const Expr& size : spec.shape) {
         KS_TRY(const std::int64_t n, size.eval_integer(scope));
-        if (n < 1 || n > kMaxElements / elements)
+        if (n < 1 || n > kMostElements / elements)
           return base::usage_error(
               w.name, fmt::format("{} has size {} = {}, out of range", spec.name, size.text(), n));
         elements *= n;

@@ -37,7 +37,8 @@ Environment current_environment() {
   Environment result;
   for (char** entry = environ; entry && *entry; ++entry)
     if (const char* equals = std::strchr(*entry, '='))
-      result.emplace(std::string(*entry, static_cast<std::size_t>(equals - *entry)), std::string(equals + 1));
+      result.emplace(std::string(*entry, static_cast<std::size_t>(equals - *entry)),
+                     std::string(equals + 1));
   return result;
 }
 

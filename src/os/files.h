@@ -47,8 +47,8 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-/// $XDG_CACHE_HOME/ksearch, else ~/.cache/ksearch (macOS: ~/Library/Caches/ksearch), else a folder of
-/// this user below the temporary folder.
+/// $XDG_CACHE_HOME/ksearch, else ~/.cache/ksearch (macOS: ~/Library/Caches/ksearch), else a folder
+/// of this user below the temporary folder.
 std::filesystem::path cache_folder(const Environment& environment);
 
 /// This executable's own file.

@@ -67,15 +67,16 @@ class LandlockConfinement final : public Confinement {
 base::Result<void> add_path(int ruleset, const fs::path& path, std::uint64_t rights) {
   const int fd = ::open(path.c_str(), O_PATH | O_CLOEXEC);
   if (fd < 0) return {};  // a folder that this system lacks needs no rule
-  struct stat info{};
+  struct stat info {};
   ::fstat(fd, &info);
   if (!S_ISDIR(info.st_mode)) rights &= kFileOnly;
   const PathBeneathAttr attr{rights, fd};
   const long added = ::syscall(SYS_landlock_add_rule, ruleset, kRulePathBeneath, &attr, 0);
   const int code = errno;
   ::close(fd);
-  if (added != 0) return base::environment_error(path.string(), fmt::format("Landlock refuses it: {}",
-                                                                            std::strerror(code)));
+  if (added != 0)
+    return base::environment_error(path.string(),
+                                   fmt::format("Landlock refuses it: {}", std::strerror(code)));
   return {};
 }
 
@@ -84,19 +85,60 @@ base::Result<void> add_path(int ruleset, const fs::path& path, std::uint64_t rig
 base::Result<std::vector<sock_filter>> system_call_filter() {
   const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
   if (!filter) return base::environment_error("seccomp", "cannot make a filter");
-  for (const char* name :
-       {"socket", "socketpair", "ptrace", "process_vm_readv", "process_vm_writev", "bpf", "mount",
-        "umount2", "unshare", "setns", "pivot_root", "chroot", "keyctl", "add_key", "request_key",
-        "perf_event_open", "userfaultfd", "io_uring_setup", "kill", "tkill", "pidfd_open",
-        "pidfd_getfd", "shmget", "msgget", "semget", "mq_open", "open_by_handle_at", "init_module",
-        "finit_module", "kexec_load", "reboot", "swapon", "sethostname", "chmod", "fchmodat",
-        "chown", "fchownat", "setxattr", "utimensat"}) {
+  for (const char* name : {"socket",
+                           "socketpair",
+                           "ptrace",
+                           "process_vm_readv",
+                           "process_vm_writev",
+                           "bpf",
+                           "mount",
+                           "umount2",
+                           "unshare",
+                           "setns",
+                           "pivot_root",
+                           "chroot",
+                           "keyctl",
+                           "add_key",
+                           "request_key",
+                           "perf_event_open",
+                           "userfaultfd",
+                           "io_uring_setup",
+                           "kill",
+                           "tkill",
+                           "pidfd_open",
+                           "pidfd_getfd",
+                           "shmget",
+                           "msgget",
+                           "semget",
+                           "mq_open",
+                           "open_by_handle_at",
+                           "init_module",
+                           "finit_module",
+                           "kexec_load",
+                           "reboot",
+                           "swapon",
+                           "sethostname",
+                           "chmod",
+                           "fchmodat",
+                           "fchmodat2",
+                           "chown",
+                           "lchown",
+                           "fchownat",
+                           "setxattr",
+                           "lsetxattr",
+                           "removexattr",
+                           "lremovexattr",
+                           "utime",
+                           "utimes",
+                           "utimensat",
+                           "futimesat",
+                           "truncate"}) {
     const int number = seccomp_syscall_resolve_name(name);
     if (number != __NR_SCMP_ERROR) seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), number, 0);
   }
   std::vector<sock_filter> program;
   const int fd = ::memfd_create("filter", MFD_CLOEXEC);
-  struct stat info{};
+  struct stat info {};
   if (fd >= 0 && seccomp_export_bpf(filter, fd) == 0 && ::fstat(fd, &info) == 0) {
     program.resize(static_cast<std::size_t>(info.st_size) / sizeof(sock_filter));
     if (::pread(fd, program.data(), static_cast<std::size_t>(info.st_size), 0) != info.st_size)

@@ -1,4 +1,5 @@
-// macOS: shm_open for shared memory, _NSGetExecutablePath. Written from the manual pages; not yet run.
+// macOS: shm_open for shared memory, _NSGetExecutablePath. Written from the manual pages; not yet
+// run.
 #include <fcntl.h>
 #include <mach-o/dyld.h>
 #include <sys/mman.h>
@@ -15,7 +16,8 @@ namespace ksearch::os {
 
 base::Result<int> open_anonymous(std::string_view name) {
   // Unlinked at once, so it is as good as anonymous. PSHMNAMLEN is 31.
-  const std::string path = "/ks-" + std::string(name.substr(0, 8)) + "-" + std::to_string(::getpid());
+  const std::string path =
+      "/ks-" + std::string(name.substr(0, 8)) + "-" + std::to_string(::getpid());
   const int fd = ::shm_open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
   if (fd < 0) return base::environment_error("shm_open", std::strerror(errno));
   ::shm_unlink(path.c_str());

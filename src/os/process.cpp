@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "os/child.h"
+#include "os/descriptor.h"
 
 namespace ksearch::os {
 namespace {
@@ -33,8 +34,8 @@ bool set_limit(int which, const std::optional<std::uint64_t>& value) noexcept {
 bool set_limits(const Limits& limits) noexcept {
   return set_limit(RLIMIT_AS, limits.address_space_bytes) &&
          set_limit(RLIMIT_DATA, limits.data_bytes) && set_limit(RLIMIT_FSIZE, limits.file_bytes) &&
-         set_limit(RLIMIT_NOFILE, limits.open_files) &&
-         set_limit(RLIMIT_CPU, limits.cpu_seconds) && set_limit(RLIMIT_CORE, 0);
+         set_limit(RLIMIT_NOFILE, limits.open_files) && set_limit(RLIMIT_CPU, limits.cpu_seconds) &&
+         set_limit(RLIMIT_CORE, 0);
 }
 
 /// Everything the child needs, laid out before the fork: after it nothing may allocate.
@@ -105,28 +106,22 @@ base::Result<Process> Process::start(const Command& command) {
   for (const std::string& arg : command.argv) p.argv.push_back(const_cast<char*>(arg.c_str()));
   p.argv.push_back(nullptr);
 
-  int report[2];
-  if (::pipe2(report, O_CLOEXEC) != 0)
-    return base::environment_error("pipe", std::strerror(errno));
-  p.report_fd = report[1];
-  p.null_fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  KS_TRY(Pipe report, make_pipe());
+  const Descriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  p.report_fd = report.write.get();
+  p.null_fd = null.get();
   const pid_t parent = ::getpid();
   const pid_t pid = p.null_fd < 0 ? -1 : ::fork();
   if (pid == 0) become(command, p, parent);
-  const int fork_code = errno;
-  ::close(report[1]);
-  if (p.null_fd >= 0) ::close(p.null_fd);
-  if (pid < 0) {
-    ::close(report[0]);
-    return base::environment_error(command.argv[0], fmt::format("cannot start a process: {}",
-                                                                std::strerror(fork_code)));
-  }
+  if (pid < 0)
+    return base::environment_error(command.argv[0],
+                                   fmt::format("cannot start a process: {}", std::strerror(errno)));
+  report.write.reset();
   Process process(pid);
   int code = 0;
   ssize_t n;
-  while ((n = ::read(report[0], &code, sizeof(code))) < 0 && errno == EINTR) {
+  while ((n = ::read(report.read.get(), &code, sizeof(code))) < 0 && errno == EINTR) {
   }
-  ::close(report[0]);
   if (n == static_cast<ssize_t>(sizeof(code)))
     return base::environment_error(command.argv[0],
                                    fmt::format("cannot be started: {}", std::strerror(code)));
@@ -153,7 +148,8 @@ std::optional<ExitStatus> Process::wait(milliseconds limit) {
     rusage usage{};
     const pid_t got = ::wait4(pid_, &status, WNOHANG, &usage);
     if (got == pid_) return status_ = decode(status, usage);
-    if (got < 0 && errno != EINTR) return status_ = ExitStatus{};  // reaped elsewhere: our SIGCHLD is ignored
+    if (got < 0 && errno != EINTR)
+      return status_ = ExitStatus{};  // reaped elsewhere: our SIGCHLD is ignored
     if (Clock::now() >= end) return std::nullopt;
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::microseconds(5000));
@@ -169,48 +165,45 @@ void Process::kill() {
 
 base::Result<Finished> run(const Command& command, milliseconds limit, std::size_t output_bytes,
                            std::size_t kill_after_bytes) {
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) return base::environment_error("pipe", std::strerror(errno));
+  KS_TRY(Pipe output, make_pipe());
   Command with_output = command;
-  with_output.descriptors.emplace_back(fds[1], 1);
-  with_output.descriptors.emplace_back(fds[1], 2);
-  auto process = Process::start(with_output);
-  ::close(fds[1]);
-  if (!process) {
-    ::close(fds[0]);
-    return std::unexpected(process.error());
-  }
+  with_output.descriptors.emplace_back(output.write.get(), 1);
+  with_output.descriptors.emplace_back(output.write.get(), 2);
+  KS_TRY(Process process, Process::start(with_output));
+  output.write.reset();
   Finished result;
   const auto end = Clock::now() + limit;
   std::size_t seen = 0;
   char buffer[16384];
   for (;;) {
     const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now()).count();
-    pollfd poll_fd{fds[0], POLLIN, 0};
-    const int ready = left <= 0 ? 0 : ::poll(&poll_fd, 1, static_cast<int>(std::min<long long>(left, 60000)));
+    pollfd poll_fd{output.read.get(), POLLIN, 0};
+    const int ready =
+        left <= 0 ? 0 : ::poll(&poll_fd, 1, static_cast<int>(std::min<long long>(left, 60000)));
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0 && Clock::now() < end) continue;
     if (ready <= 0) {
       result.timed_out = true;
       break;
     }
-    const ssize_t n = ::read(fds[0], buffer, sizeof(buffer));
+    const ssize_t n = ::read(output.read.get(), buffer, sizeof(buffer));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
-    const std::size_t keep = std::min(static_cast<std::size_t>(n), output_bytes - result.output.size());
+    const std::size_t keep =
+        std::min(static_cast<std::size_t>(n), output_bytes - result.output.size());
     result.output.append(buffer, keep);
     if ((seen += static_cast<std::size_t>(n)) > kill_after_bytes) {
       result.too_much_output = true;
       break;
     }
   }
-  ::close(fds[0]);
+  output.read.reset();
   if (!result.timed_out && !result.too_much_output) {
     const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now());
-    result.timed_out = !process->wait(std::max(left, milliseconds(0)));
+    result.timed_out = !process.wait(std::max(left, milliseconds(0)));
   }
-  process->kill();
-  result.status = process->wait(milliseconds(0)).value_or(ExitStatus{});
+  process.kill();
+  result.status = process.wait(milliseconds(0)).value_or(ExitStatus{});
   return result;
 }
 

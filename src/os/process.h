@@ -21,7 +21,8 @@ namespace ksearch::os {
 /// Limits of the child and of all it starts (setrlimit). Unset: inherited.
 struct Limits {
   std::optional<std::uint64_t> address_space_bytes = {};
-  std::optional<std::uint64_t> data_bytes = {};  ///< private writable memory; shared mappings are not counted
+  std::optional<std::uint64_t> data_bytes =
+      {};  ///< private writable memory; shared mappings are not counted
   std::optional<std::uint64_t> file_bytes = {};  ///< size of a file it writes
   std::optional<std::uint64_t> open_files = {};
   std::optional<std::uint64_t> cpu_seconds = {};
@@ -31,12 +32,13 @@ struct Limits {
 class Confinement;
 
 struct Command {
-  std::vector<std::string> argv;               ///< argv[0]: path of the program, not looked up
-  Environment environment = {};                ///< exactly these
-  std::filesystem::path folder = {};           ///< working folder; empty: ours
-  std::vector<std::pair<int, int>> descriptors = {};  ///< ours -> the child's; 0 to 2 not named are /dev/null
+  std::vector<std::string> argv;      ///< argv[0]: path of the program, not looked up
+  Environment environment = {};       ///< exactly these
+  std::filesystem::path folder = {};  ///< working folder; empty: ours
+  std::vector<std::pair<int, int>> descriptors =
+      {};  ///< ours -> the child's; 0 to 2 not named are /dev/null
   Limits limits = {};
-  std::vector<int> cpus = {};                  ///< CPUs it may run on; empty: ours
+  std::vector<int> cpus = {};                           ///< CPUs it may run on; empty: ours
   std::shared_ptr<const Confinement> confinement = {};  ///< shared: commands are copied for retries
 };
 
@@ -73,7 +75,7 @@ class Process {
 
 struct Finished {
   ExitStatus status;
-  std::string output;        ///< stdout and stderr together, the first `output_bytes`
+  std::string output;  ///< stdout and stderr together, the first `output_bytes`
   bool timed_out = false;
   bool too_much_output = false;
 };

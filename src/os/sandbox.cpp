@@ -5,9 +5,12 @@ namespace ksearch::os {
 
 std::string_view name(SandboxWay way) {
   switch (way) {
-    case SandboxWay::namespaces: return "namespaces";
-    case SandboxWay::landlock: return "landlock";
-    case SandboxWay::none: return "none";
+    case SandboxWay::namespaces:
+      return "namespaces";
+    case SandboxWay::landlock:
+      return "landlock";
+    case SandboxWay::none:
+      return "none";
   }
   return "none";
 }

@@ -1,5 +1,5 @@
-// Where foreign code runs: a child that sees a few folders, no network, no other process and an empty
-// environment. Three ways, found by trying them; the way is a value that reaches reports.
+// Where foreign code runs: a child that sees a few folders, no network, no other process and an
+// empty environment. Three ways, found by trying them; the way is a value that reaches reports.
 //
 //   namespaces  a view of its own of files, processes, network (bubblewrap)
 //   landlock    where a container forbids namespaces: Landlock rules, a system call filter, no
@@ -28,13 +28,15 @@ std::optional<SandboxWay> parse_sandbox_way(std::string_view text);
 struct Policy {
   std::vector<std::filesystem::path> read = {};   ///< files and folders, absolute
   std::vector<std::filesystem::path> write = {};  ///< folders
-  bool programs = false;  ///< may start programs of /usr and /bin: a compiler needs it, a worker not
+  bool programs =
+      false;  ///< may start programs of /usr and /bin: a compiler needs it, a worker not
 };
 
 struct SandboxOptions {
   std::optional<SandboxWay> force = {};  ///< for tests and reports; else the first that works
   bool allow_none = false;               ///< the user said --unsafe-no-sandbox
-  std::vector<std::filesystem::path> search = {"/usr/bin", "/bin", "/usr/local/bin"};  ///< for bwrap
+  std::vector<std::filesystem::path> search = {"/usr/bin", "/bin",
+                                               "/usr/local/bin"};  ///< for bwrap
 };
 
 class Sandbox {
@@ -55,7 +57,8 @@ class Sandbox {
   std::filesystem::path bubblewrap_;
 };
 
-/// Folders of the shared libraries loaded in this process: what a child of the same executable needs.
+/// Folders of the shared libraries loaded in this process: what a child of the same executable
+/// needs.
 std::vector<std::filesystem::path> library_folders();
 
 }  // namespace ksearch::os

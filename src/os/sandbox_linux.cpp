@@ -16,8 +16,8 @@ constexpr std::chrono::seconds kProbeLimit{10};
 
 /// Programs, headers and libraries; nothing of a user's, nothing of the machine's configuration but
 /// what the loader and Debian's alternatives need.
-const std::vector<fs::path> kProgramPaths = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
-                                             "/libx32", "/etc/alternatives"};
+const std::vector<fs::path> kProgramPaths = {"/usr",   "/bin",   "/sbin",   "/lib",
+                                             "/lib32", "/lib64", "/libx32", "/etc/alternatives"};
 const std::vector<fs::path> kLoaderPaths = {"/etc/ld.so.cache"};
 
 Policy with_system_paths(Policy policy) {
@@ -36,8 +36,9 @@ Policy with_system_paths(Policy policy) {
 }
 
 Command in_namespaces(Command command, const Policy& policy, const fs::path& bubblewrap) {
-  std::vector<std::string> argv = {bubblewrap.string(), "--unshare-all",     "--die-with-parent",
-                                   "--new-session",     "--cap-drop", "ALL", "--tmpfs", "/tmp"};
+  std::vector<std::string> argv = {bubblewrap.string(), "--unshare-all", "--die-with-parent",
+                                   "--new-session",     "--cap-drop",    "ALL",
+                                   "--tmpfs",           "/tmp"};
   if (policy.programs) argv.insert(argv.end(), {"--dev", "/dev"});
   for (const fs::path& path : policy.read) {
     std::error_code code;
@@ -81,7 +82,8 @@ base::Result<Sandbox> Sandbox::find(const SandboxOptions& options) {
     for (const fs::path& folder : options.search)
       if (sandbox.bubblewrap_.empty() && ::access((folder / "bwrap").c_str(), X_OK) == 0)
         sandbox.bubblewrap_ = folder / "bwrap";
-    const std::string fault = sandbox.bubblewrap_.empty() ? "bwrap is not installed" : probe(sandbox);
+    const std::string fault =
+        sandbox.bubblewrap_.empty() ? "bwrap is not installed" : probe(sandbox);
     if (fault.empty()) return sandbox;
     why += "namespaces: " + fault + "; ";
   }
@@ -121,7 +123,8 @@ std::vector<fs::path> library_folders() {
         auto& list = *static_cast<std::vector<fs::path>*>(out);
         const fs::path path(info->dlpi_name);
         if (!path.is_absolute()) return 0;
-        // The loader opens the path as written; where a part of it is a link, the target is needed too.
+        // The loader opens the path as written; where a part of it is a link, the target is needed
+        // too.
         std::error_code code;
         for (const fs::path& folder : {path.parent_path(), fs::canonical(path, code).parent_path()})
           if (!folder.empty() && std::find(list.begin(), list.end(), folder) == list.end())

@@ -36,12 +36,11 @@ SharedMemory::~SharedMemory() {
 }
 
 base::Result<void> SharedMemory::resize(std::size_t bytes) {
-  struct stat now{};
-  if (::fstat(fd_, &now) != 0 ||
-      (static_cast<std::size_t>(now.st_size) < bytes &&
-       ::ftruncate(fd_, static_cast<off_t>(bytes)) != 0))
-    return base::environment_error("shared memory", fmt::format("cannot make it {} bytes: {}", bytes,
-                                                                std::strerror(errno)));
+  struct stat now {};
+  if (::fstat(fd_, &now) != 0 || (static_cast<std::size_t>(now.st_size) < bytes &&
+                                  ::ftruncate(fd_, static_cast<off_t>(bytes)) != 0))
+    return base::environment_error(
+        "shared memory", fmt::format("cannot make it {} bytes: {}", bytes, std::strerror(errno)));
   if (data_) ::munmap(data_, size_);
   data_ = nullptr;
   size_ = 0;
@@ -50,8 +49,8 @@ base::Result<void> SharedMemory::resize(std::size_t bytes) {
   if (bytes == 0) return {};
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (at == MAP_FAILED)
-    return base::environment_error("shared memory",
-                                   fmt::format("cannot map {} bytes: {}", bytes, std::strerror(errno)));
+    return base::environment_error(
+        "shared memory", fmt::format("cannot map {} bytes: {}", bytes, std::strerror(errno)));
   data_ = static_cast<std::byte*>(at);
   size_ = bytes;
   return {};

@@ -9,8 +9,8 @@
 
 namespace ksearch::os {
 
-/// A shared object, mapped whole into this process. It only grows: the other side can never shrink it
-/// under our feet (on Linux it is sealed so).
+/// A shared object, mapped whole into this process. It only grows: the other side can never shrink
+/// it under our feet (on Linux it is sealed so).
 class SharedMemory {
  public:
   static base::Result<SharedMemory> create(std::string_view name);

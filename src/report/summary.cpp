@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "search/figures.h"
 #include "search/recorder.h"
 
 namespace ksearch::report {
@@ -59,22 +60,6 @@ Calibration calibrate(const tree::Tree& tree) {
   return calibration;
 }
 
-struct Figures {
-  const std::map<std::string, kernel::Ratio>* ratios = nullptr;
-  const std::vector<kernel::WorkloadTiming>* workloads = nullptr;
-  bool modelled = false;
-};
-
-Figures figures_of(const kernel::Outcome& outcome) {
-  if (const auto* m = std::get_if<kernel::Measured>(&outcome.verdict)) {
-    return {&m->ratios, &m->workloads, false};
-  }
-  if (const auto* m = std::get_if<kernel::Modelled>(&outcome.verdict)) {
-    return {&m->ratios, &m->workloads, true};
-  }
-  return {};
-}
-
 std::string certificate_of(const search::Engine& engine, const std::string& program) {
   for (const auto& record : engine.certificates()) {
     if (record.program != program || !record.certificate) continue;
@@ -89,23 +74,14 @@ BestProgram best_program(const search::Engine& engine, const search::ProgramReco
   best.node_id = record.node_id;
   best.certificate = certificate_of(engine, record.hash);
   best.score = record.outcome->score();
-  const Figures figures = figures_of(*record.outcome);
-  best.modelled = figures.modelled;
-  if (!figures.workloads) return best;
-  const auto ratio = [&](const char* name) -> std::optional<kernel::Ratio> {
-    const auto it = figures.ratios->find(name);
-    if (it == figures.ratios->end()) return std::nullopt;
-    return it->second;
-  };
-  best.naive = ratio("naive");
-  best.expert = ratio("expert");
-  best.workloads = *figures.workloads;
+  best.modelled = search::is_modelled(*record.outcome);
+  best.naive = search::ratio_to(*record.outcome, "naive");
+  best.expert = search::ratio_to(*record.outcome, "expert");
+  best.expert_name = search::expert_names(*record.outcome);
+  best.workloads = search::timings_of(*record.outcome);
   double logs = 0;
   bool known = !best.workloads.empty();
   for (const kernel::WorkloadTiming& timing : best.workloads) {
-    if (!timing.expert.empty() && best.expert_name.find(timing.expert) == std::string::npos) {
-      best.expert_name += (best.expert_name.empty() ? "" : ", ") + timing.expert;
-    }
     known = known && timing.roofline_fraction > 0;
     if (known) logs += std::log(timing.roofline_fraction);
   }
@@ -149,6 +125,9 @@ RunSummary summarise(const store::RunInfo& info, const search::Engine& engine) {
     ++summary.nodes;
     if (node->closed() && !node->is_root()) ++summary.closed_nodes;
   }
+  const search::Config& config = engine.config();
+  summary.unreachable =
+      tree::unreachable(engine.tree(), {config.difficulty_limit, config.give_up_after});
   summary.calibration = calibrate(engine.tree());
   summary.certificates = engine.certificates();
   return summary;

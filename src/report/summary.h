@@ -54,6 +54,7 @@ struct RunSummary {
   std::map<std::string, int> outcomes;  ///< by kind, of all evaluated programs
   int cycles = 0, failed_cycles = 0;
   int nodes = 0, closed_nodes = 0;
+  std::vector<tree::Unreachable> unreachable;  ///< open nodes nothing could come to
   Calibration calibration;
   std::vector<search::CertificateRecord> certificates;
   std::vector<std::string> notes;  ///< of the run, and of reading it

@@ -55,6 +55,8 @@ Json to_json(const RunSummary& summary) {
          {"rank", record.rank},
          {"summary", record.certificate ? record.certificate->summary() : std::string("none")}});
   }
+  Json unreachable = Json::object();
+  for (const tree::Unreachable& node : summary.unreachable) unreachable[node.node_id] = node.why;
   const Json& device = summary.info.device;
   const bool named = device.is_object() && device.contains("name");
   return {{"run", summary.info.run},
@@ -76,6 +78,7 @@ Json to_json(const RunSummary& summary) {
           {"failed_cycles", summary.failed_cycles},
           {"nodes", summary.nodes},
           {"closed_nodes", summary.closed_nodes},
+          {"unreachable", std::move(unreachable)},
           {"outcomes", summary.outcomes},
           {"calibration",
            {{"nodes", summary.calibration.nodes},

@@ -4,14 +4,12 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/match.h"
 
 namespace ksearch::search {
 namespace {
 
-template <class... F>
-struct Match : F... {
-  using F::operator()...;
-};
+using base::Match;
 
 bool is_lost(const Answered& answered) {
   return std::visit(

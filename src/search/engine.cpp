@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/match.h"
 #include "search/duplicate.h"
 #include "search/engine_state.h"
 #include "tree/world_model.h"
@@ -12,10 +13,7 @@
 namespace ksearch::search {
 namespace {
 
-template <class... F>
-struct Match : F... {
-  using F::operator()...;
-};
+using base::Match;
 
 /// The score K-Search wrote for a solution, whatever it was called then.
 std::optional<double> score_in_eval(const base::Json& eval) {

@@ -6,45 +6,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/match.h"
 #include "search/duplicate.h"
 #include "search/engine_state.h"
+#include "search/figures.h"
 
 namespace ksearch::search {
 namespace {
 
-template <class... F>
-struct Match : F... {
-  using F::operator()...;
-};
-
-const std::map<std::string, kernel::Ratio>* ratios_of(const kernel::Outcome& outcome) {
-  if (const auto* m = std::get_if<kernel::Measured>(&outcome.verdict)) return &m->ratios;
-  if (const auto* m = std::get_if<kernel::Modelled>(&outcome.verdict)) return &m->ratios;
-  return nullptr;
-}
-
-std::optional<kernel::Ratio> ratio_to(const kernel::Outcome& outcome, const char* name) {
-  const auto* ratios = ratios_of(outcome);
-  if (!ratios) return std::nullopt;
-  const auto it = ratios->find(name);
-  if (it == ratios->end()) return std::nullopt;
-  return it->second;
-}
-
-/// The experts that were the best on some workload, in the order of the workloads.
-std::string expert_names(const kernel::Outcome& outcome) {
-  const std::vector<kernel::WorkloadTiming>* workloads = nullptr;
-  if (const auto* m = std::get_if<kernel::Measured>(&outcome.verdict)) workloads = &m->workloads;
-  if (const auto* m = std::get_if<kernel::Modelled>(&outcome.verdict)) workloads = &m->workloads;
-  std::vector<std::string> names;
-  if (workloads) {
-    for (const kernel::WorkloadTiming& timing : *workloads) {
-      if (timing.expert.empty() || std::ranges::find(names, timing.expert) != names.end()) continue;
-      names.push_back(timing.expert);
-    }
-  }
-  return fmt::format("{}", fmt::join(names, ", "));
-}
+using base::Match;
 
 /// What K-Search's own loader looks for in an eval: status, score, metrics.score.
 base::Json eval_json(const kernel::Outcome& outcome) {
@@ -228,13 +198,9 @@ void Engine::State::take_best(const ProgramRecord& record, const kernel::Outcome
   const double reached = score ? score->value : 0;
   if (now && reached <= (current ? current->value : 0)) return;
   best = record.hash;
-  event::BestImproved improved{record.node_id,
-                               record.hash,
-                               {},
-                               naive,
-                               ratio_to(outcome, "expert"),
-                               expert_names(outcome),
-                               std::holds_alternative<kernel::Modelled>(outcome.verdict)};
+  event::BestImproved improved{
+      record.node_id,        record.hash,         {}, naive, ratio_to(outcome, "expert"),
+      expert_names(outcome), is_modelled(outcome)};
   if (score) improved.score = score->value;
   emit(std::move(improved));
 }
@@ -302,7 +268,12 @@ void Engine::State::end_cycle(Cycle& cycle, std::string how, bool blame) {
                             node.action.expected,
                             "rule"});
   }
+  const int failed = node.ours.failed_cycles;
   tree.replace(std::move(node));
+  if (blame && failed >= config.give_up_after) {
+    note(fmt::format("node {} can no longer be reached: its action failed in {} cycles",
+                     report.node_id, failed));
+  }
 }
 
 void Engine::State::attach_best(Cycle& cycle) {

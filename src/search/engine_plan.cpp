@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/match.h"
 #include "search/engine_state.h"
 
 namespace ksearch::search {
 namespace {
 
-template <class... F>
-struct Match : F... {
-  using F::operator()...;
-};
+using base::Match;
 
 }  // namespace
 

@@ -72,13 +72,19 @@ base::Result<void> StoreRecorder::told(const Told& told) {
 base::Result<void> StoreRecorder::events(std::span<const event::Event> events,
                                          const Engine& engine) {
   KS_RETURN_IF_ERROR(run_->append_events(lines_of(events)));
+  // A snapshot costs about 20 us a node, so that a large tree gets one every few cycles only.
+  constexpr std::size_t kNodesACycle = 500;
+  bool due = false;
   for (const event::Event& event : events) {
-    const bool worth = std::holds_alternative<event::RunStarted>(event.what) ||
-                       std::holds_alternative<event::CycleEnded>(event.what) ||
-                       std::holds_alternative<event::RunEnded>(event.what);
-    if (worth) return run_->replace_world_model(tree::world_model_json(engine.tree()));
+    if (std::holds_alternative<event::CycleEnded>(event.what)) {
+      due = due || ++cycles_ > engine.tree().size() / kNodesACycle;
+    }
+    due = due || std::holds_alternative<event::RunStarted>(event.what) ||
+          std::holds_alternative<event::RunEnded>(event.what);
   }
-  return {};
+  if (!due) return {};
+  cycles_ = 0;
+  return run_->replace_world_model(tree::world_model_json(engine.tree()));
 }
 
 base::Result<Resumed> resume(store::Run& run, const kernel::Definition& definition,

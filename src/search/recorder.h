@@ -12,8 +12,8 @@
 
 namespace ksearch::search {
 
-/// Stores programs, then the told line, then the events; the tree's snapshot after each cycle and
-/// at the end.
+/// Stores programs, then the told line, then the events; the tree's snapshot at the end of cycles
+/// and of the run.
 class StoreRecorder final : public Recorder {
  public:
   explicit StoreRecorder(store::Run* run) : run_(run) {}
@@ -21,7 +21,8 @@ class StoreRecorder final : public Recorder {
   base::Result<void> events(std::span<const event::Event> events, const Engine& engine) override;
 
  private:
-  store::Run* run_;  // borrowed
+  store::Run* run_;         // borrowed
+  std::size_t cycles_ = 0;  // since the last snapshot
 };
 
 struct Resumed {

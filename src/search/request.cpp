@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "base/match.h"
+
 namespace ksearch::search {
 namespace {
 
 using base::Json;
-
-template <class... F>
-struct Match : F... {
-  using F::operator()...;
-};
+using base::Match;
 
 Json started_json(const Started& started) {
   Json json = Json::object();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 namespace ksearch::search {
 namespace {
@@ -68,11 +69,13 @@ class Calibrated final : public Strategy {
 
   const tree::Node& pick(const View& view, base::Random) const override {
     const Reliability reliability = learn(view.tree);
+    std::unordered_map<std::string_view, double> tries;  // cycles below each parent
+    for (const tree::Node* node : view.tree.nodes()) tries[node->parent] += node->ours.cycles;
     const double best = view.tree.at(view.best_node).ours.score.value_or(1);
     const tree::Node* picked = nullptr;
     double most = 0;
     for (const tree::Node* node : view.frontier) {
-      const double v = value(view.tree, *node, reliability, best);
+      const double v = value(view.tree, *node, reliability, best, tries[node->parent]);
       if (!picked || v > most || (v == most && tree::ksearch_before(*node, *picked))) {
         picked = node;
         most = v;
@@ -118,11 +121,9 @@ class Calibrated final : public Strategy {
   }
 
   static double value(const tree::Tree& tree, const tree::Node& node,
-                      const Reliability& reliability, double best) {
+                      const Reliability& reliability, double best, double tries) {
     const tree::Node& parent = tree.at(node.parent);
     const auto d = static_cast<std::size_t>(std::clamp(node.action.difficulty, 1, 5));
-    double tries = 0;
-    for (const tree::Node* child : tree.children(parent.id)) tries += child->ours.cycles;
     const double from = parent.ours.score.value_or(best);
     const double distance = from > 0 && best > 0 ? std::log(from / best) : 0;
     return reliability.passed[d] * reliability.slope * predicted_log_gain(node, parent) + distance +

@@ -43,13 +43,18 @@ base::Result<AppendFile> AppendFile::open(const std::filesystem::path& path, std
   return AppendFile(path, std::move(fd));
 }
 
-base::Result<void> AppendFile::append(std::string_view bytes) {
+base::Result<void> AppendFile::append_later(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd_.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return failed(path_, "cannot be written");
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
+  return {};
+}
+
+base::Result<void> AppendFile::append(std::string_view bytes) {
+  KS_RETURN_IF_ERROR(append_later(bytes));
   if (flush(fd_.get()) != 0) return failed(path_, "cannot be flushed");
   return {};
 }

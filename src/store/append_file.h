@@ -29,6 +29,8 @@ class AppendFile {
 
   /// All of `bytes`, on the disk when it returns.
   base::Result<void> append(std::string_view bytes);
+  /// The same, but on the disk with the next append only: a kill loses nothing, a power cut may.
+  base::Result<void> append_later(std::string_view bytes);
 
  private:
   AppendFile(std::filesystem::path path, Descriptor fd)

@@ -9,7 +9,7 @@ namespace {
 
 using base::Json;
 
-constexpr std::string_view kFormat = "ksearch.journal/1";
+constexpr std::string_view kJournalFormat = "ksearch.journal/1";
 constexpr std::size_t kSumDigits = 8;
 
 /// The object on one line with its sum as the last member, and a line feed.
@@ -48,9 +48,10 @@ base::Result<void> check_header(const Json& json, const std::string& where) {
   base::ObjectReader in(json, where);
   const std::string format = in.text("format");
   KS_RETURN_IF_ERROR(in.finish());
-  if (format != kFormat) {
+  if (format != kJournalFormat) {
     return base::environment_error(
-        where, fmt::format("the journal is of format {}, this ksearch reads {}", format, kFormat),
+        where,
+        fmt::format("the journal is of format {}, this ksearch reads {}", format, kJournalFormat),
         "use a newer ksearch");
   }
   return {};
@@ -100,7 +101,7 @@ base::Result<JournalContents> parse_journal(std::string_view text, std::string_v
   return contents;
 }
 
-std::string journal_header() { return sealed(Json{{"format", kFormat}}); }
+std::string journal_header() { return sealed(Json{{"format", kJournalFormat}}); }
 
 std::string told_line(std::uint64_t n, const Json& told) {
   return sealed(Json{{"n", n}, {"told", told}});

@@ -133,7 +133,7 @@ base::Result<void> Run::append_events(const std::vector<Json>& events) {
   std::string lines;
   for (const Json& event : events) lines += event_line(event);
   if (lines.empty()) return {};
-  return open_->journal.append(lines);
+  return open_->journal.append_later(lines);
 }
 
 base::Result<void> Run::replace_world_model(const Json& world_model) {

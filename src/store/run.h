@@ -59,7 +59,10 @@ class Run {
   base::Result<void> save_program(const kernel::Program& program);
   base::Result<kernel::Program> load_program(const std::string& hash,
                                              const kernel::Definition& definition) const;
+  /// On the disk when it returns.
   base::Result<void> append_told(const base::Json& told);
+  /// On the disk with the next told line: they follow from the one before, and are written again on
+  /// resuming where they are missing.
   base::Result<void> append_events(const std::vector<base::Json>& events);
   base::Result<void> replace_world_model(const base::Json& world_model);
   /// Any other file of the run ("report.json", "certificate.json"), replaced atomically.

@@ -5,12 +5,12 @@
 namespace ksearch::store {
 namespace {
 
-constexpr std::string_view kFormat = "ksearch.run/1";
+constexpr std::string_view kRunFormat = "ksearch.run/1";
 
 }  // namespace
 
 base::Json to_json(const RunInfo& info) {
-  return {{"format", kFormat},
+  return {{"format", kRunFormat},
           {"run", info.run},
           {"task", info.task},
           {"task_folder", info.task_folder},
@@ -33,10 +33,10 @@ base::Json to_json(const RunInfo& info) {
 base::Result<RunInfo> parse_run_info(const base::Json& json, std::string_view where) {
   base::ObjectReader in(json, std::string(where));
   const std::string format = in.text("format");
-  if (in.ok() && format != kFormat) {
+  if (in.ok() && format != kRunFormat) {
     return base::environment_error(
         std::string(where),
-        fmt::format("the run is of format {}, this ksearch reads {}", format, kFormat),
+        fmt::format("the run is of format {}, this ksearch reads {}", format, kRunFormat),
         "use a newer ksearch");
   }
   RunInfo info;

@@ -10,9 +10,7 @@ namespace {
 std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 
 /// No float of it is likely as a result, and no byte repeats its neighbour's.
-std::byte pattern(std::size_t offset) {
-  return static_cast<std::byte>(0xa5 ^ (offset * 0x3b));
-}
+std::byte pattern(std::size_t offset) { return static_cast<std::byte>(0xa5 ^ (offset * 0x3b)); }
 
 /// The byte range [from, to) of the slack on one side; first and last damaged byte, if any.
 std::optional<Range> damaged(std::span<const std::byte> memory, std::size_t from, std::size_t to) {
@@ -25,8 +23,8 @@ std::optional<Range> damaged(std::span<const std::byte> memory, std::size_t from
   return range;
 }
 
-kernel::Finding finding(const Buffer& buffer, bool write, std::string_view side, std::size_t distance,
-                        std::size_t bytes) {
+kernel::Finding finding(const Buffer& buffer, bool write, std::string_view side,
+                        std::size_t distance, std::size_t bytes) {
   const std::string much = bytes ? fmt::format(", {} byte{}", bytes, bytes == 1 ? "" : "s") : "";
   return {"out_of_bounds", buffer.name,
           fmt::format("{} {} {} ({} bytes long), {} byte{} off{}", write ? "writes" : "reads", side,
@@ -65,7 +63,8 @@ void draw_canaries(const Arena& arena, std::span<std::byte> memory) {
   }
 }
 
-std::vector<kernel::Finding> damaged_canaries(const Arena& arena, std::span<const std::byte> memory) {
+std::vector<kernel::Finding> damaged_canaries(const Arena& arena,
+                                              std::span<const std::byte> memory) {
   std::vector<kernel::Finding> findings;
   for (const Buffer& b : arena.buffers()) {
     if (const auto r = damaged(memory, b.region, b.offset))

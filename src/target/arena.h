@@ -19,16 +19,17 @@
 
 namespace ksearch::target {
 
-inline constexpr std::size_t kPage = 4096;        ///< larger system pages are not supported yet
-/// Between two buffers: address space only. Wide, so that a stride of a row or two still lands in it.
+inline constexpr std::size_t kPage = 4096;  ///< larger system pages are not supported yet
+/// Between two buffers: address space only. Wide, so that a stride of a row or two still lands in
+/// it.
 inline constexpr std::size_t kGuard = 256 << 10;
-inline constexpr std::size_t kAlignment = 64;     ///< of every buffer
+inline constexpr std::size_t kAlignment = 64;  ///< of every buffer
 
 struct Buffer {
   std::string name;
-  std::size_t offset = 0;       ///< of its first byte, in the arena
+  std::size_t offset = 0;  ///< of its first byte, in the arena
   std::size_t bytes = 0;
-  std::size_t region = 0;       ///< first byte of its accessible pages
+  std::size_t region = 0;  ///< first byte of its accessible pages
   std::size_t region_bytes = 0;
 };
 
@@ -61,7 +62,8 @@ class Arena {
 void draw_canaries(const Arena& arena, std::span<std::byte> memory);
 
 /// One finding a damaged side: "out_of_bounds", the buffer, "wrote past the end of out, 4 bytes".
-std::vector<kernel::Finding> damaged_canaries(const Arena& arena, std::span<const std::byte> memory);
+std::vector<kernel::Finding> damaged_canaries(const Arena& arena,
+                                              std::span<const std::byte> memory);
 
 /// What a fault at `offset` of the arena means: the guard page of the nearest buffer. Nothing where
 /// the address is inside one (its memory was unmapped) .

@@ -10,7 +10,8 @@ using kernel::Verdict;
 
 std::uint64_t number_or(const Json& json, const char* key, std::uint64_t otherwise) {
   const auto found = json.find(key);
-  return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : otherwise;
+  return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>()
+                                                            : otherwise;
 }
 
 std::string text_or(const Json& json, const char* key, std::string_view otherwise) {
@@ -26,15 +27,24 @@ bool is_true(const Json& json, const char* key) {
 
 std::string signal_text(int signal) {
   switch (signal) {
-    case SIGSEGV: return "segmentation fault";
-    case SIGBUS: return "bus error";
-    case SIGFPE: return "arithmetic fault, such as an integer division by zero";
-    case SIGILL: return "illegal instruction or trap";
-    case SIGTRAP: return "trap";
-    case SIGABRT: return "aborted";
-    case SIGKILL: return "killed (signal 9), as the system does when memory runs out";
-    case SIGXCPU: return "killed for its CPU time";
-    default: return fmt::format("killed by signal {}", signal);
+    case SIGSEGV:
+      return "segmentation fault";
+    case SIGBUS:
+      return "bus error";
+    case SIGFPE:
+      return "arithmetic fault, such as an integer division by zero";
+    case SIGILL:
+      return "illegal instruction or trap";
+    case SIGTRAP:
+      return "trap";
+    case SIGABRT:
+      return "aborted";
+    case SIGKILL:
+      return "killed (signal 9), as the system does when memory runs out";
+    case SIGXCPU:
+      return "killed for its CPU time";
+    default:
+      return fmt::format("killed by signal {}", signal);
   }
 }
 
@@ -49,7 +59,8 @@ std::optional<kernel::Finding> beside_buffer(const Json& message, const FaultCon
   if (region == message.end() || !region->is_number_unsigned()) return std::nullopt;
   const Arena* arena = *region == 0 ? context.set : context.own;
   if (!arena || arena->bytes() == 0) return std::nullopt;
-  return explain_fault(*arena, number_or(message, "offset", 0) % arena->bytes(), is_true(message, "write"));
+  return explain_fault(*arena, number_or(message, "offset", 0) % arena->bytes(),
+                       is_true(message, "write"));
 }
 
 Verdict explain_signal(const Json& message, const FaultContext& context) {
@@ -70,8 +81,9 @@ Verdict explain_message(const Json& message, const FaultContext& context) {
   if (message.is_object()) {
     if (message.contains("refused"))
       return kernel::Rejected{
-          "sandbox", describe_refused_call(static_cast<long>(number_or(message, "refused", 0)),
-                                           number_or(message, "first", 0), text_or(message, "path", ""))};
+          "sandbox",
+          describe_refused_call(static_cast<long>(number_or(message, "refused", 0)),
+                                number_or(message, "first", 0), text_or(message, "path", ""))};
     if (message.contains("signal")) return explain_signal(message, context);
     const std::string failed = text_or(message, "failed", "");
     const std::string why = text_or(message, "why", "no reason given");
@@ -92,12 +104,15 @@ Verdict explain_end(const WorkerEnd& end, std::chrono::milliseconds limit) {
       return kernel::LimitExceeded{"output of the worker in bytes", 1 << 20, 1 << 20};
     case WorkerEnd::Why::garbage:
       return kernel::Rejected{"sandbox", "it flooded the worker's control channel"};
-    case WorkerEnd::Why::left: break;
+    case WorkerEnd::Why::left:
+      break;
   }
-  // The report of a refused call is a signal itself, and glibc blocks those while it starts a thread.
+  // The report of a refused call is a signal itself, and glibc blocks those while it starts a
+  // thread.
   if (end.status.killed_by() == SIGSYS)
-    return kernel::Rejected{"sandbox", "it made a system call that is refused with all signals blocked, "
-                                       "as starting a thread does"};
+    return kernel::Rejected{"sandbox",
+                            "it made a system call that is refused with all signals blocked, "
+                            "as starting a thread does"};
   if (const int signal = end.status.killed_by()) return kernel::Crashed{signal_text(signal)};
   return kernel::Crashed{
       fmt::format("left with status {} in the middle of a call", end.status.code)};

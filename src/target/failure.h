@@ -10,12 +10,13 @@ namespace ksearch::target {
 
 /// What is known when a message is explained. `base`: first byte of the set's arena in the memory.
 struct FaultContext {
-  const Arena* set = nullptr;   ///< tensors, as laid out in each set
-  const Arena* own = nullptr;   ///< scratch and group memory
+  const Arena* set = nullptr;  ///< tensors, as laid out in each set
+  const Arena* own = nullptr;  ///< scratch and group memory
   std::uint64_t memory_limit_bytes = 0;
 };
 
-/// {"refused":57,..}, {"signal":11,..}, {"failed":"exception",..}; anything else is spoken out of turn.
+/// {"refused":57,..}, {"signal":11,..}, {"failed":"exception",..}; anything else is spoken out of
+/// turn.
 kernel::Verdict explain_message(const base::Json& message, const FaultContext& context);
 
 /// `limit` is the time it had.

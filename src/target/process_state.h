@@ -21,7 +21,8 @@ class ProcessHandle {
 
   /// False where it is gone.
   bool signal(int number) const;
-  /// SIGSTOP, and true when every thread stands still; false where it died or does not stop in time.
+  /// SIGSTOP, and true when every thread stands still; false where it died or does not stop in
+  /// time.
   bool stop(std::chrono::milliseconds limit) const;
   /// CPU time of all its threads so far, in nanoseconds; nothing where it is gone.
   std::optional<double> cpu_ns() const;

@@ -75,7 +75,8 @@ ProcessHandle::~ProcessHandle() {
 }
 
 bool ProcessHandle::signal(int number) const {
-  if (descriptor_ >= 0) return ::syscall(SYS_pidfd_send_signal, descriptor_, number, nullptr, 0) == 0;
+  if (descriptor_ >= 0)
+    return ::syscall(SYS_pidfd_send_signal, descriptor_, number, nullptr, 0) == 0;
   return pid_ > 0 && ::kill(pid_, number) == 0;  // before Linux 5.3
 }
 
@@ -93,7 +94,8 @@ bool ProcessHandle::stop(std::chrono::milliseconds limit) const {
 std::optional<double> ProcessHandle::cpu_ns() const {
   clockid_t clock{};
   timespec now{};
-  if (::clock_getcpuclockid(pid_, &clock) != 0 || ::clock_gettime(clock, &now) != 0) return std::nullopt;
+  if (::clock_getcpuclockid(pid_, &clock) != 0 || ::clock_gettime(clock, &now) != 0)
+    return std::nullopt;
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 

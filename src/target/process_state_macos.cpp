@@ -11,7 +11,8 @@
 namespace ksearch::target {
 
 ProcessHandle::ProcessHandle(pid_t pid) : pid_(pid) {}
-ProcessHandle::ProcessHandle(ProcessHandle&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+ProcessHandle::ProcessHandle(ProcessHandle&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)) {}
 ProcessHandle& ProcessHandle::operator=(ProcessHandle&& other) noexcept {
   std::swap(pid_, other.pid_);
   return *this;

@@ -17,6 +17,7 @@ using std::chrono::milliseconds;
 
 constexpr int kSignalSamples = 15;
 constexpr milliseconds kSignalLimit{10000};
+constexpr milliseconds kEndLimit{500};
 constexpr milliseconds kReadyLimit{60000};  // poisoning gigabytes of scratch comes before `ready`
 // Design, section 6: the worker's sum and our bracket agree within 3% and the cost of the signal.
 constexpr double kAgreement = 0.03;
@@ -67,18 +68,19 @@ std::optional<ProcessWorker::Failure> ProcessWorker::await_loaded() {
   const auto received = process_->receive(Clock::now() + options_.load_limit);
   const auto* line = std::get_if<std::string>(&received);
   if (!line || *line != R"({"locked":true})")
-    return fail(kernel::Lost{fmt::format("the worker cannot begin: {}",
-                                         line ? *line : process_->printed())});
+    return fail(kernel::Lost{
+        fmt::format("the worker cannot begin: {}", line ? *line : process_->printed())});
   auto loaded = expect("loaded", options_.load_limit);
   if (auto* failure = std::get_if<Failure>(&loaded)) return std::move(*failure);
-  about_ = std::get<Json>(loaded);
   return std::nullopt;
 }
 
 std::variant<std::monostate, kernel::Verdict, kernel::Lost> ProcessWorker::prepare(const Job& job) {
   const auto as_reply = [](const Failure& failure) {
     return std::visit(
-        [](const auto& f) -> std::variant<std::monostate, kernel::Verdict, kernel::Lost> { return f; },
+        [](const auto& f) -> std::variant<std::monostate, kernel::Verdict, kernel::Lost> {
+          return f;
+        },
         failure);
   };
   if (failed_) return as_reply(*failed_);
@@ -100,6 +102,7 @@ std::variant<std::monostate, kernel::Verdict, kernel::Lost> ProcessWorker::prepa
     draw_canaries(set_, memory_.bytes().subspan(set_.bytes() * static_cast<std::size_t>(set)));
   const auto reply = expect("prepared", options_.prepare_limit);
   if (const auto* failure = std::get_if<Failure>(&reply)) return as_reply(*failure);
+  about_ = std::get<Json>(reply);
   if (const auto failure = measure_signal()) return as_reply(*failure);
   process_->stop();
   return std::monostate{};
@@ -114,7 +117,8 @@ std::span<std::byte> ProcessWorker::bytes(int set, std::string_view tensor) {
 
 std::vector<kernel::Finding> ProcessWorker::canaries(int set) {
   KS_CHECK(set >= 0 && set < sets_, "the job has this set");
-  return damaged_canaries(set_, memory_.bytes().subspan(set_.bytes() * static_cast<std::size_t>(set)));
+  return damaged_canaries(set_,
+                          memory_.bytes().subspan(set_.bytes() * static_cast<std::size_t>(set)));
 }
 
 std::variant<ProcessWorker::Batch, ProcessWorker::Failure> ProcessWorker::batch(
@@ -143,24 +147,36 @@ std::variant<ProcessWorker::Batch, ProcessWorker::Failure> ProcessWorker::batch(
   if (const auto* end = std::get_if<WorkerEnd>(&received)) return fail(explain_end(*end, limit));
   const auto done = read_reply(std::get<std::string>(received), "done");
   if (const auto* failure = std::get_if<Failure>(&done)) return *failure;
-  if (std::get<Json>(done).at("done") != token) return unwanted("its worker said done with a wrong token");
+  if (std::get<Json>(done).at("done") != token)
+    return unwanted("its worker said done with a wrong token");
   const auto calls = expect("calls", kReadyLimit);
   if (const auto* failure = std::get_if<Failure>(&calls)) return *failure;
   const std::optional<double> stop_ns = process_->stop();
   if (process_->has_unread()) return unwanted("its worker said more than it was asked");
-  if (!stop_ns) return fail(kernel::Lost{"the worker cannot be stopped"});
+  if (!stop_ns) return fail(explain_stop_failure());
 
   Batch batch{.bracket_ns = std::chrono::duration<double, std::nano>(stop - start).count(),
               .outside_cpu_ns = (cpu_ready - cpu_before) + (process_->cpu_ns() - cpu_done),
               .stop_ns = *stop_ns,
               .call_ns = {}};
   const Json& times = std::get<Json>(calls).at("calls");
-  if (!times.is_array() || times.size() != order.size()) return unwanted("its worker lost count of the calls");
+  if (!times.is_array() || times.size() != order.size())
+    return unwanted("its worker lost count of the calls");
   for (const Json& t : times) {
-    if (!t.is_number() || !(t.get<double>() >= 0)) return unwanted("its worker's times are no times");
+    if (!t.is_number() || !(t.get<double>() >= 0))
+      return unwanted("its worker's times are no times");
     batch.call_ns.push_back(t.get<double>());
   }
   return batch;
+}
+
+/// A worker that left right after `done` is the program's doing; one that lives on and does not
+/// stop within seconds is the machine's.
+ProcessWorker::Failure ProcessWorker::explain_stop_failure() {
+  const auto received = process_->receive(Clock::now() + kEndLimit);
+  const auto* end = std::get_if<WorkerEnd>(&received);
+  if (end && end->why == WorkerEnd::Why::left) return explain_end(*end, kEndLimit);
+  return kernel::Lost{"the worker cannot be stopped"};
 }
 
 std::optional<ProcessWorker::Failure> ProcessWorker::measure_signal() {

@@ -4,14 +4,16 @@
 // Why a batch's time and outputs can be believed although the worker runs hostile code:
 //  - The clock is ours: from just before `go` is sent to the moment `done` arrives.
 //  - `done` says a token that is new for each batch, so it cannot be sent ahead of `go`.
-//  - A kernel may still find that token in its process and send `done` while it goes on computing. So
-//    the moment `done` arrives every thread of the worker is stopped (SIGSTOP, confirmed), before an
-//    output is looked at, and stays stopped until the next batch. What was not written by then is not
-//    there when the parent compares. The real `done` then arrives as a second one: Rejected.
-//  - A kernel may take the whole protocol over and compute between `arm` and `go`, when the inputs are
-//    there and our clock is not running. So the CPU time that the worker uses outside the bracket, from
-//    the resumption to the next stop, is read from the system and, where it exceeds what empty batches
-//    use, is added to the bracket. What is left to win is tens of microseconds a batch.
+//  - A kernel may still find that token in its process and send `done` while it goes on computing.
+//  So
+//    the moment `done` arrives every thread of the worker is stopped (SIGSTOP, confirmed), before
+//    an output is looked at, and stays stopped until the next batch. What was not written by then
+//    is not there when the parent compares. The real `done` then arrives as a second one: Rejected.
+//  - A kernel may take the whole protocol over and compute between `arm` and `go`, when the inputs
+//  are
+//    there and our clock is not running. So the CPU time that the worker uses outside the bracket,
+//    from the resumption to the next stop, is read from the system and, where it exceeds what empty
+//    batches use, is added to the bracket. What is left to win is tens of microseconds a batch.
 //  - A stopped worker cannot disturb whatever is measured next, nor prepare answers.
 //  - The worker's own times only divide the bracket; they are scaled to it.
 #pragma once
@@ -30,8 +32,8 @@
 
 namespace ksearch::target {
 
-/// The `prepare` message of a job, given where its tensors lie in one set; and the plan's own memory,
-/// for explaining faults.
+/// The `prepare` message of a job, given where its tensors lie in one set; and the plan's own
+/// memory, for explaining faults.
 struct Preparation {
   base::Json message;
   Arena own;
@@ -41,11 +43,11 @@ using MakePreparation =
 
 struct ProcessWorkerOptions {
   MakePreparation prepare;
-  std::chrono::milliseconds load_limit{60000};     ///< for the reply to what was sent before `prepare`
+  std::chrono::milliseconds load_limit{60000};  ///< for the reply to what was sent before `prepare`
   std::chrono::milliseconds prepare_limit{60000};
-  std::uint64_t memory_limit_bytes = 0;            ///< told in LimitExceeded
-  std::uint64_t seed = 0;                          ///< of the tokens
-  bool script = false;                             ///< an expert in Python: trusted, and it says why it fails
+  std::uint64_t memory_limit_bytes = 0;  ///< told in LimitExceeded
+  std::uint64_t seed = 0;                ///< of the tokens
+  bool script = false;                   ///< an expert in Python: trusted, and it says why it fails
 };
 
 class ProcessWorker final : public Worker {
@@ -76,6 +78,7 @@ class ProcessWorker final : public Worker {
                                      std::chrono::milliseconds limit);
   std::variant<base::Json, Failure> read_reply(std::string_view line, std::string_view key);
   Failure fail(Failure failure);
+  Failure explain_stop_failure();
   std::optional<Failure> measure_signal();
   void settle_time(Batch& batch);
   bool times_agree(const Batch& batch);

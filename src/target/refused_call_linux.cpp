@@ -52,7 +52,8 @@ constexpr Meaning kMeanings[] = {
 
 }  // namespace
 
-std::string describe_refused_call(long number, std::uint64_t first_argument, std::string_view path) {
+std::string describe_refused_call(long number, std::uint64_t first_argument,
+                                  std::string_view path) {
   char* resolved = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, static_cast<int>(number));
   const std::string name = resolved ? resolved : fmt::format("system call {}", number);
   std::free(resolved);

@@ -27,7 +27,8 @@ Json value_json(const kernel::Value& value) {
 
 std::variant<Preparation, kernel::Verdict> case_message(const Job& job, const Arena& set) {
   if (!job.workload) return kernel::Verdict(kernel::Unsupported{"a script needs a workload"});
-  Json axes = Json::object(), types = Json::object(), params = Json::object(), tensors = Json::array();
+  Json axes = Json::object(), types = Json::object(), params = Json::object(),
+       tensors = Json::array();
   for (const auto& [name, value] : job.workload->axes) axes[name] = value;
   for (const auto& [name, type] : job.workload->types) types[name] = kernel::name(type);
   for (const auto& [name, value] : job.workload->params) params[name] = value_json(value);
@@ -86,14 +87,16 @@ base::Result<std::unique_ptr<Worker>> start_script(const ScriptOptions& options)
   return std::make_unique<ProcessWorker>(std::move(process), std::move(memory), std::move(worker));
 }
 
-base::Result<Trust> python_library(const std::filesystem::path& python, const std::string& package) {
+base::Result<Trust> python_library(const std::filesystem::path& python,
+                                   const std::string& package) {
   const std::string ask =
       "import importlib, json, sys\n"
       "p = importlib.import_module(sys.argv[1])\n"
       "print(json.dumps([p.get_lib_dir(), p.get_library(), p.get_include_dir()]))\n";
-  const auto said = os::run({.argv = {python.string(), "-c", ask, package},
-                             .environment = {{"PATH", "/usr/bin:/bin"}, {"PYTHONDONTWRITEBYTECODE", "1"}}},
-                            kAskLimit);
+  const auto said =
+      os::run({.argv = {python.string(), "-c", ask, package},
+               .environment = {{"PATH", "/usr/bin:/bin"}, {"PYTHONDONTWRITEBYTECODE", "1"}}},
+              kAskLimit);
   if (!said) return std::unexpected(said.error());
   const auto parts = base::parse_json(said->output, package);
   if (said->status.code != 0 || !parts || !parts->is_array() || parts->size() != 3)

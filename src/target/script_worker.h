@@ -1,5 +1,6 @@
 // Experts in Python: a trusted script in a process of its own, which one generic adapter drives
-// (python/adapter.py, part of this executable). And the shared libraries that Python packages bring.
+// (python/adapter.py, part of this executable). And the shared libraries that Python packages
+// bring.
 #pragma once
 
 #include <filesystem>
@@ -13,13 +14,13 @@
 namespace ksearch::target {
 
 struct ScriptOptions {
-  std::filesystem::path python;             ///< interpreter; it needs numpy
-  std::filesystem::path script;             ///< for messages and for what it imports from its folder
-  std::string text = {};                    ///< of the script; empty: read from `script`
+  std::filesystem::path python;  ///< interpreter; it needs numpy
+  std::filesystem::path script;  ///< for messages and for what it imports from its folder
+  std::string text = {};         ///< of the script; empty: read from `script`
   std::vector<std::string> requires_modules = {};
   std::map<std::string, std::string> environment = {};  ///< on top of PATH and the thread counts
   int threads = 1;
-  std::vector<int> cpus = {};               ///< it runs on these; empty: on any
+  std::vector<int> cpus = {};  ///< it runs on these; empty: on any
   std::uint64_t seed = 0;
 };
 

@@ -44,14 +44,14 @@ struct Job {
   bool guard = true;
 };
 
-/// Every call of the batch finished. The time of a call is (bracket_ns - signal_ns) / calls: the bracket
-/// is the parent's own clock. `call_ns` is how the worker divides it, scaled to it: a program may have
-/// forged the division, so it is for looking at, not for a median.
+/// Every call of the batch finished. The time of a call is (bracket_ns - signal_ns) / calls: the
+/// bracket is the parent's own clock. `call_ns` is how the worker divides it, scaled to it: a
+/// program may have forged the division, so it is for looking at, not for a median.
 struct Done {
   double bracket_ns = 0;
   std::vector<double> call_ns;
   double signal_ns = 0;  ///< measured cost of an empty go..done
-  double stop_ns = 0;    ///< until the worker stood still after `done`: the most a forged `done` wins
+  double stop_ns = 0;  ///< until the worker stood still after `done`: the most a forged `done` wins
 };
 
 /// Done, or how it failed: Crashed, TimedOut, Rejected{sandbox|timing}, Unsafe, LimitExceeded.

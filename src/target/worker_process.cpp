@@ -23,77 +23,81 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kLongestLine = 4 << 20;
 constexpr std::size_t kPrintedKept = 4096;
 constexpr std::size_t kPrintedLimit = 1 << 20;
-constexpr std::chrono::milliseconds kStopLimit{2000};
+constexpr std::chrono::milliseconds kStopLimit{10000};
+constexpr std::chrono::milliseconds kSendLimit{20000};
 
 #ifdef MSG_NOSIGNAL
-constexpr int kNoSignal = MSG_NOSIGNAL;
+constexpr int kSendFlags = MSG_DONTWAIT | MSG_NOSIGNAL;
 #else
-constexpr int kNoSignal = 0;
+constexpr int kSendFlags = MSG_DONTWAIT;
 #endif
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(os::Process process, int socket, int output)
-    : process_(std::move(process)), socket_(socket), output_(output) {}
+WorkerProcess::WorkerProcess(os::Process process, os::Descriptor socket, os::Descriptor output)
+    : process_(std::move(process)), socket_(std::move(socket)), output_(std::move(output)) {}
 
 base::Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(os::Command command, int memory,
                                                                   std::chrono::milliseconds limit) {
-  int sockets[2], output[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
-    return base::environment_error("socketpair", std::strerror(errno));
-  if (::pipe2(output, O_CLOEXEC | O_NONBLOCK) != 0) {
-    const int code = errno;
-    ::close(sockets[0]);
-    ::close(sockets[1]);
-    return base::environment_error("pipe", std::strerror(code));
-  }
-  want_sender(sockets[0]);
-  command.descriptors = {{output[1], 1}, {output[1], 2}, {sockets[1], kControlDescriptor},
+  KS_TRY(os::SocketPair sockets, os::make_socket_pair());
+  KS_TRY(os::Pipe output, os::make_pipe());
+  os::set_nonblocking(output.read);
+  want_sender(sockets.ours.get());
+  command.descriptors = {{output.write.get(), 1},
+                         {output.write.get(), 2},
+                         {sockets.theirs.get(), kControlDescriptor},
                          {memory, kMemoryDescriptor}};
-  auto process = os::Process::start(command);
-  ::close(sockets[1]);
-  ::close(output[1]);
-  if (!process) {
-    ::close(sockets[0]);
-    ::close(output[0]);
-    return std::unexpected(process.error());
-  }
-  std::unique_ptr<WorkerProcess> worker(new WorkerProcess(std::move(*process), sockets[0], output[0]));
-  // The first line is "hello", alone: before candidate code is anywhere near.
-  pollfd poll_fd{sockets[0], POLLIN, 0};
-  const int ready = ::poll(&poll_fd, 1, static_cast<int>(limit.count()));
-  char hello[16] = {};
-  pid_t sender = 0;
-  const ssize_t n = ready > 0 ? receive_with_sender(sockets[0], hello, sizeof(hello), sender) : 0;
-  if (n != 6 || std::string_view(hello, 6) != "hello\n") {
-    worker->drain_output();
-    worker->kill();
-    const auto status = worker->process_.wait(std::chrono::milliseconds(0)).value_or(os::ExitStatus{});
-    return base::environment_error(
-        command.argv.front(),
-        ready == 0 ? std::string("the worker does not answer")
-                   : fmt::format("the worker left with status {} before it began: {}", status.code,
-                                 worker->printed_));
-  }
-  worker->worker_ = ProcessHandle(sender > 0 ? sender : worker->process_.pid());
+  KS_TRY(os::Process process, os::Process::start(command));
+  sockets.theirs.reset();
+  output.write.reset();
+  std::unique_ptr<WorkerProcess> worker(
+      new WorkerProcess(std::move(process), std::move(sockets.ours), std::move(output.read)));
+  KS_RETURN_IF_ERROR(worker->greet(command.argv.front(), limit));
   return worker;
 }
 
-WorkerProcess::~WorkerProcess() {
+base::Result<void> WorkerProcess::greet(const std::string& program,
+                                        std::chrono::milliseconds limit) {
+  // The first line is "hello", alone: before candidate code is anywhere near.
+  constexpr std::string_view kHello = "hello\n";
+  pollfd poll_fd{socket_.get(), POLLIN, 0};
+  const int ready = ::poll(&poll_fd, 1, static_cast<int>(limit.count()));
+  char hello[16] = {};
+  pid_t sender = 0;
+  const ssize_t n =
+      ready > 0 ? receive_with_sender(socket_.get(), hello, sizeof(hello), sender) : 0;
+  if (n > 0 && std::string_view(hello, static_cast<std::size_t>(n)) == kHello) {
+    worker_ = ProcessHandle(sender > 0 ? sender : process_.pid());
+    return {};
+  }
+  drain_output();
   kill();
-  ::close(socket_);
-  ::close(output_);
+  const auto status = process_.wait(std::chrono::milliseconds(0)).value_or(os::ExitStatus{});
+  return base::environment_error(
+      program, ready == 0 ? std::string("the worker does not answer")
+                          : fmt::format("the worker left with status {} before it began: {}",
+                                        status.code, printed_));
 }
+
+WorkerProcess::~WorkerProcess() { kill(); }
 
 void WorkerProcess::send(std::string_view line) {
   std::string bytes(line);
   bytes += '\n';
   std::string_view rest = bytes;
-  while (!rest.empty()) {
-    const ssize_t n = ::send(socket_, rest.data(), rest.size(), kNoSignal);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;  // it is gone; `receive` will say so
-    rest.remove_prefix(static_cast<std::size_t>(n));
+  const auto end = Clock::now() + kSendLimit;
+  while (!rest.empty() && alive_) {
+    const ssize_t n = ::send(socket_.get(), rest.data(), rest.size(), kSendFlags);
+    if (n >= 0) {
+      rest.remove_prefix(static_cast<std::size_t>(n));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return;  // it is gone; `receive` will say so
+    // A worker that reads no more must not hold us up.
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    pollfd poll_fd{socket_.get(), POLLOUT, 0};
+    if (left <= 0 || ::poll(&poll_fd, 1, static_cast<int>(left)) == 0) kill();
   }
 }
 
@@ -108,7 +112,7 @@ std::optional<std::string> WorkerProcess::take_line() {
 bool WorkerProcess::drain_output() {
   char chunk[4096];
   ssize_t n;
-  while ((n = ::read(output_, chunk, sizeof(chunk))) > 0) {
+  while ((n = ::read(output_.get(), chunk, sizeof(chunk))) > 0) {
     printed_bytes_ += static_cast<std::size_t>(n);
     printed_.append(chunk, static_cast<std::size_t>(n));
     if (printed_.size() > kPrintedKept) printed_.erase(0, printed_.size() - kPrintedKept);
@@ -123,13 +127,14 @@ std::variant<std::string, WorkerEnd> WorkerProcess::receive(Clock::time_point de
     if (!alive_) return WorkerEnd{WorkerEnd::Why::left, {}};
     if (unread_.size() > kLongestLine) return end(WorkerEnd::Why::garbage);
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    std::array<pollfd, 2> fds{{{socket_, POLLIN, 0}, {output_, POLLIN, 0}}};
-    const int ready = ::poll(fds.data(), fds.size(), static_cast<int>(std::clamp<long long>(left, 0, 1 << 30)));
+    std::array<pollfd, 2> fds{{{socket_.get(), POLLIN, 0}, {output_.get(), POLLIN, 0}}};
+    const int ready =
+        ::poll(fds.data(), fds.size(), static_cast<int>(std::clamp<long long>(left, 0, 1 << 30)));
     if (ready < 0 && errno == EINTR) continue;
     if (ready == 0) return end(WorkerEnd::Why::time);
     if (fds[0].revents) {
       char chunk[65536];
-      const ssize_t n = ::recv(socket_, chunk, sizeof(chunk), MSG_DONTWAIT);
+      const ssize_t n = ::recv(socket_.get(), chunk, sizeof(chunk), MSG_DONTWAIT);
       if (n > 0) unread_.append(chunk, static_cast<std::size_t>(n));
       if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return end(WorkerEnd::Why::left);
       continue;
@@ -137,7 +142,7 @@ std::variant<std::string, WorkerEnd> WorkerProcess::receive(Clock::time_point de
     if (fds[1].revents) {
       if (!drain_output()) return end(WorkerEnd::Why::output);
       // It shut its outputs: nothing to watch, and poll would spin on the hang-up.
-      if (fds[1].revents & POLLHUP) ::close(std::exchange(output_, -1));
+      if (fds[1].revents & POLLHUP) output_.reset();
     }
   }
 }
@@ -145,7 +150,7 @@ std::variant<std::string, WorkerEnd> WorkerProcess::receive(Clock::time_point de
 bool WorkerProcess::has_unread() {
   if (!unread_.empty()) return true;
   char byte;
-  return ::recv(socket_, &byte, 1, MSG_DONTWAIT | MSG_PEEK) > 0;
+  return ::recv(socket_.get(), &byte, 1, MSG_DONTWAIT | MSG_PEEK) > 0;
 }
 
 WorkerEnd WorkerProcess::end(WorkerEnd::Why why) {

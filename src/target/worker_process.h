@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "os/descriptor.h"
 #include "os/process.h"
 #include "target/process_state.h"
 
@@ -19,13 +20,14 @@ namespace ksearch::target {
 struct WorkerEnd {
   enum class Why { left, time, output, garbage };
   Why why = Why::left;
-  os::ExitStatus status;   ///< with `left`
+  os::ExitStatus status;  ///< with `left`
 };
 
 class WorkerProcess {
  public:
   /// Starts `command` (confined already) with the control socket and `memory` in place, and learns
-  /// its process id, which the kernel attaches to its first byte: inside a namespace it knows another.
+  /// its process id, which the kernel attaches to its first byte: inside a namespace it knows
+  /// another.
   static base::Result<std::unique_ptr<WorkerProcess>> start(os::Command command, int memory,
                                                             std::chrono::milliseconds limit);
   ~WorkerProcess();
@@ -38,8 +40,8 @@ class WorkerProcess {
   bool has_unread();
 
   /// Stops every thread of the worker and returns when they stand still; nanoseconds it took, or
-  /// nothing where it cannot be stopped (it died). A stopped worker costs no CPU time and changes no
-  /// memory until `resume`.
+  /// nothing where it cannot be stopped (it died). A stopped worker costs no CPU time and changes
+  /// no memory until `resume`.
   std::optional<double> stop();
   void resume();
   /// CPU time the worker has used, in nanoseconds; 0 where it is gone.
@@ -51,14 +53,15 @@ class WorkerProcess {
   const std::string& printed() const { return printed_; }
 
  private:
-  WorkerProcess(os::Process process, int socket, int output);
+  WorkerProcess(os::Process process, os::Descriptor socket, os::Descriptor output);
+  base::Result<void> greet(const std::string& program, std::chrono::milliseconds limit);
   bool drain_output();
   std::optional<std::string> take_line();
   WorkerEnd end(WorkerEnd::Why why);
 
   os::Process process_;
-  int socket_;
-  int output_;
+  os::Descriptor socket_;
+  os::Descriptor output_;
   ProcessHandle worker_;
   bool alive_ = true;
   bool stopped_ = false;

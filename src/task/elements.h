@@ -65,21 +65,35 @@ template <class F>
 void with_elements(kernel::DType dtype, F f) {
   using kernel::DType;
   switch (dtype) {
-    case DType::float64: return f(Plain<double>{});
-    case DType::float32: return f(Plain<float>{});
-    case DType::float16: return f(Half{});
-    case DType::bfloat16: return f(Bfloat16{});
-    case DType::int64: return f(Plain<std::int64_t>{});
-    case DType::int32: return f(Plain<std::int32_t>{});
-    case DType::int16: return f(Plain<std::int16_t>{});
-    case DType::int8: return f(Plain<std::int8_t>{});
-    case DType::uint64: return f(Plain<std::uint64_t>{});
-    case DType::uint32: return f(Plain<std::uint32_t>{});
-    case DType::uint16: return f(Plain<std::uint16_t>{});
-    case DType::uint8: return f(Plain<std::uint8_t>{});
-    case DType::boolean: return f(Boolean{});
+    case DType::float64:
+      return f(Plain<double>{});
+    case DType::float32:
+      return f(Plain<float>{});
+    case DType::float16:
+      return f(Half{});
+    case DType::bfloat16:
+      return f(Bfloat16{});
+    case DType::int64:
+      return f(Plain<std::int64_t>{});
+    case DType::int32:
+      return f(Plain<std::int32_t>{});
+    case DType::int16:
+      return f(Plain<std::int16_t>{});
+    case DType::int8:
+      return f(Plain<std::int8_t>{});
+    case DType::uint64:
+      return f(Plain<std::uint64_t>{});
+    case DType::uint32:
+      return f(Plain<std::uint32_t>{});
+    case DType::uint16:
+      return f(Plain<std::uint16_t>{});
+    case DType::uint8:
+      return f(Plain<std::uint8_t>{});
+    case DType::boolean:
+      return f(Boolean{});
     case DType::float8_e4m3fn:
-    case DType::float8_e5m2: break;
+    case DType::float8_e5m2:
+      break;
   }
   KS_CHECK(false, "nothing computes with 8-bit floats");
 }
@@ -108,8 +122,10 @@ void in_blocks(kernel::DType dtype, std::span<std::byte> out, Make make) {
       } else {
         std::array<Raw, Block> rounded;
         for (std::size_t i = 0; i < count; ++i) {
-          if constexpr (std::is_same_v<E, Bfloat16>) rounded[i] = E::from(block[i]);
-          else rounded[i] = E::from(static_cast<double>(block[i]));
+          if constexpr (std::is_same_v<E, Bfloat16>)
+            rounded[i] = E::from(block[i]);
+          else
+            rounded[i] = E::from(static_cast<double>(block[i]));
         }
         std::memcpy(to, rounded.data(), count * sizeof(Raw));
       }

@@ -28,11 +28,14 @@ base::Result<std::optional<kernel::Expr>> read_condition(ObjectReader& r, std::s
 base::Result<Expert> read_variant(const Json& json, const std::string& where, Expert expert) {
   ObjectReader r(json, where);
   expert.name = fmt::format("{} ({})", expert.name, r.text("name"));
-  KS_TRY(expert.needs, read_condition(r, "needs", [](const std::string& n) { return n.starts_with("device."); }));
+  KS_TRY(expert.needs,
+         read_condition(r, "needs", [](const std::string& n) { return n.starts_with("device."); }));
   if (const Json* environment = r.optional_object("environment"))
     for (const auto& [key, value] : environment->items()) {
-      if (!value.is_string()) r.fault("environment", fmt::format("\"{}\" is no text", key));
-      else expert.environment[key] = value.get<std::string>();
+      if (!value.is_string())
+        r.fault("environment", fmt::format("\"{}\" is no text", key));
+      else
+        expert.environment[key] = value.get<std::string>();
     }
   KS_RETURN_IF_ERROR(r.finish());
   return expert;
@@ -66,7 +69,8 @@ base::Result<Described> read_described(const fs::path& path, const kernel::Defin
   const auto in_scope = [&](const std::string& name) {
     return definition.types.contains(name) ||
            std::ranges::find(definition.axes, name, &kernel::Axis::name) != definition.axes.end() ||
-           std::ranges::find(definition.params, name, &kernel::Param::name) != definition.params.end();
+           std::ranges::find(definition.params, name, &kernel::Param::name) !=
+               definition.params.end();
   };
   KS_TRY(common.supports, read_condition(r, "supports", in_scope));
   if (const Json* library = r.optional_object("library")) {
@@ -88,7 +92,8 @@ base::Result<Described> read_described(const fs::path& path, const kernel::Defin
     return d;
   }
   for (std::size_t i = 0; i < variants->size(); ++i) {
-    KS_TRY(Expert one, read_variant((*variants)[i], fmt::format("{}: variants[{}]", path.string(), i), common));
+    KS_TRY(Expert one,
+           read_variant((*variants)[i], fmt::format("{}: variants[{}]", path.string(), i), common));
     d.experts.push_back(std::move(one));
   }
   return d;
@@ -118,7 +123,8 @@ base::Result<std::vector<Expert>> read_experts(const fs::path& folder,
   std::ranges::sort(experts, {}, &Expert::name);
   const auto twice = std::ranges::adjacent_find(experts, {}, &Expert::name);
   if (twice != experts.end())
-    return base::usage_error(folder.string(), fmt::format("two experts are named \"{}\"", twice->name));
+    return base::usage_error(folder.string(),
+                             fmt::format("two experts are named \"{}\"", twice->name));
   return experts;
 }
 

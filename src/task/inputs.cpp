@@ -23,7 +23,16 @@ using kernel::DType;
 constexpr std::size_t kPool = std::size_t{1} << 20;
 constexpr std::size_t kBlock = 4096;
 
-enum class Kind { normal, uniform, log_uniform, integers, softplus_negative, constant, causal_lengths, page_table };
+enum class Kind {
+  normal,
+  uniform,
+  log_uniform,
+  integers,
+  softplus_negative,
+  constant,
+  causal_lengths,
+  page_table
+};
 
 constexpr std::array<std::pair<std::string_view, Kind>, 10> kKinds{{
     {"normal", Kind::normal},
@@ -48,20 +57,27 @@ struct Settings {
 std::pair<const char*, const char*> setting_names(Kind kind) {
   switch (kind) {
     case Kind::normal:
-    case Kind::softplus_negative: return {"mean", "std"};
+    case Kind::softplus_negative:
+      return {"mean", "std"};
     case Kind::uniform:
     case Kind::log_uniform:
-    case Kind::integers: return {"low", "high"};
-    case Kind::constant: return {"value", nullptr};
-    case Kind::causal_lengths: return {"max", nullptr};
-    case Kind::page_table: return {"pages", "page_size"};
+    case Kind::integers:
+      return {"low", "high"};
+    case Kind::constant:
+      return {"value", nullptr};
+    case Kind::causal_lengths:
+      return {"max", nullptr};
+    case Kind::page_table:
+      return {"pages", "page_size"};
   }
   return {nullptr, nullptr};
 }
 
-base::Result<double> number(const Json& json, const kernel::Scope& scope, const std::string& where) {
+base::Result<double> number(const Json& json, const kernel::Scope& scope,
+                            const std::string& where) {
   if (json.is_number()) return json.get<double>();
-  if (!json.is_string()) return base::usage_error(where, "a number or an expression in text is wanted");
+  if (!json.is_string())
+    return base::usage_error(where, "a number or an expression in text is wanted");
   KS_TRY(const kernel::Expr expr, kernel::Expr::parse(json.get<std::string>(), where));
   return expr.eval_number(scope);
 }
@@ -77,13 +93,16 @@ base::Result<Settings> read_settings(Kind kind, const Json& json, Settings setti
     } else if (b && key == b) {
       KS_TRY(settings.b, number(value, scope, place));
     } else {
-      return base::usage_error(place, "unknown key", b ? fmt::format("{} and {} are known", a, b)
-                                                       : fmt::format("{} is known", a));
+      return base::usage_error(
+          place, "unknown key",
+          b ? fmt::format("{} and {} are known", a, b) : fmt::format("{} is known", a));
     }
   }
-  const bool needs_order = kind == Kind::uniform || kind == Kind::log_uniform || kind == Kind::integers;
+  const bool needs_order =
+      kind == Kind::uniform || kind == Kind::log_uniform || kind == Kind::integers;
   if (needs_order && !(settings.a < settings.b))
-    return base::usage_error(where, fmt::format("low {} is not below high {}", settings.a, settings.b));
+    return base::usage_error(where,
+                             fmt::format("low {} is not below high {}", settings.a, settings.b));
   if (kind == Kind::log_uniform && settings.a <= 0)
     return base::usage_error(where, "low of log_uniform must be above zero");
   if (!std::isfinite(settings.a) || !std::isfinite(settings.b))
@@ -95,7 +114,8 @@ base::Result<Settings> read_settings(Kind kind, const Json& json, Settings setti
 base::Random stream(std::uint64_t seed, std::string_view tensor, const Content& content) {
   base::Random named = base::Random(seed).fork(tensor);
   base::Random numbered(named.next() ^ (content.set * 0x9e3779b97f4a7c15ull));
-  return base::Random(numbered.next() + static_cast<std::uint64_t>(content.variant) * 0xd1342543de82ef95ull);
+  return base::Random(numbered.next() +
+                      static_cast<std::uint64_t>(content.variant) * 0xd1342543de82ef95ull);
 }
 
 double draw_normal(base::Random& random) {
@@ -105,7 +125,8 @@ double draw_normal(base::Random& random) {
 
 void fill_normal(const NoisePool& pool, base::Random& random, Settings s, DType dtype,
                  std::span<std::byte> out) {
-  const float scale = static_cast<float>(s.b * std::numbers::sqrt2 / 2), mean = static_cast<float>(s.a);
+  const float scale = static_cast<float>(s.b * std::numbers::sqrt2 / 2),
+              mean = static_cast<float>(s.a);
   in_blocks<kBlock>(dtype, out, [&](std::span<float> block) {
     const float* x = pool.normal.data() + random.below(kPool);
     const float* y = pool.normal.data() + random.below(kPool);
@@ -133,14 +154,17 @@ void fill_each(DType dtype, std::span<std::byte> out, Draw draw) {
 }
 
 void fill_lengths(base::Random& random, double max, DType dtype, std::span<std::byte> out) {
-  fill_each(dtype, out, [&] { return 1.0 + static_cast<double>(random.below(static_cast<std::uint64_t>(max))); });
+  fill_each(dtype, out, [&] {
+    return 1.0 + static_cast<double>(random.below(static_cast<std::uint64_t>(max)));
+  });
   const std::size_t n = out.size() / kernel::size_bytes(dtype);
   store(dtype, out, random.below(n), max);
 }
 
 /// Starts of each sequence's pages: 0, ascending, the last one `total`; every sequence has a page
 /// where there are enough.
-std::vector<std::int64_t> make_indptr(base::Random& random, std::size_t sequences, std::int64_t total) {
+std::vector<std::int64_t> make_indptr(base::Random& random, std::size_t sequences,
+                                      std::int64_t total) {
   std::vector<std::int64_t> at(sequences + 1, 0);
   const auto free = std::max<std::int64_t>(0, total - static_cast<std::int64_t>(sequences));
   for (std::size_t i = 1; i < sequences; ++i)
@@ -167,8 +191,8 @@ std::vector<std::int64_t> make_pages(base::Random& random, std::size_t count, st
 struct InputMaker::Recipe {
   Kind kind = Kind::normal;
   std::vector<std::string> tensors;
-  std::vector<Settings> settings;       // by variant; the last one holds for the variants beyond
-  std::vector<std::int64_t> elements;   // of its tensors
+  std::vector<Settings> settings;      // by variant; the last one holds for the variants beyond
+  std::vector<std::int64_t> elements;  // of its tensors
 
   const Settings& of(int variant) const {
     return settings[std::min(static_cast<std::size_t>(variant), settings.size() - 1)];
@@ -197,9 +221,11 @@ base::Result<InputMaker> InputMaker::make(const kernel::Definition& definition,
   for (std::size_t i = 0; i < definition.generate.size(); ++i) {
     const kernel::GenerateRule& rule = definition.generate[i];
     const std::string where = fmt::format("{}: generate[{}]", definition.name, i);
-    const auto known = std::ranges::find(kKinds, rule.kind, &std::pair<std::string_view, Kind>::first);
+    const auto known =
+        std::ranges::find(kKinds, rule.kind, &std::pair<std::string_view, Kind>::first);
     if (known == kKinds.end())
-      return base::usage_error(where + ".kind", fmt::format("no inputs of kind \"{}\" are made yet", rule.kind));
+      return base::usage_error(where + ".kind",
+                               fmt::format("no inputs of kind \"{}\" are made yet", rule.kind));
     auto recipe = std::make_shared<Recipe>();
     recipe->kind = known->second;
     recipe->tensors = rule.tensors;
@@ -223,8 +249,9 @@ base::Result<InputMaker> InputMaker::make(const kernel::Definition& definition,
     if (recipe->kind == Kind::page_table &&
         (rule.tensors.size() < 2 || rule.tensors.size() > 3 ||
          recipe->elements[1] > static_cast<std::int64_t>(base.a)))
-      return base::usage_error(where, "page_table makes [indptr, indices] or [indptr, indices, "
-                                      "last_page_len], of no more indices than pages");
+      return base::usage_error(where,
+                               "page_table makes [indptr, indices] or [indptr, indices, "
+                               "last_page_len], of no more indices than pages");
     for (const std::string& t : rule.tensors) by_tensor[t] = recipe;
   }
   for (const kernel::TensorShape& t : maker.tensors_) {
@@ -250,9 +277,11 @@ base::Result<InputMaker> InputMaker::make(const kernel::Definition& definition,
   return maker;
 }
 
-void InputMaker::fill(const Content& content, std::string_view tensor, std::span<std::byte> out) const {
+void InputMaker::fill(const Content& content, std::string_view tensor,
+                      std::span<std::byte> out) const {
   const auto shape = std::ranges::find(tensors_, tensor, &kernel::TensorShape::name);
-  KS_CHECK(shape != tensors_.end() && shape->access != kernel::Access::out, "only inputs are filled");
+  KS_CHECK(shape != tensors_.end() && shape->access != kernel::Access::out,
+           "only inputs are filled");
   KS_CHECK(out.size() == shape->bytes(), "the whole tensor is filled");
   const Recipe& recipe = *recipes_[static_cast<std::size_t>(shape - tensors_.begin())];
   const Settings& s = recipe.of(content.variant);
@@ -261,8 +290,10 @@ void InputMaker::fill(const Content& content, std::string_view tensor, std::span
   const bool together = recipe.kind == Kind::page_table;
   base::Random random = stream(seed_, together ? recipe.tensors.front() : tensor, content);
   switch (recipe.kind) {
-    case Kind::normal: return fill_normal(*pool_, random, s, dtype, out);
-    case Kind::uniform: return fill_uniform(*pool_, random, s, dtype, out);
+    case Kind::normal:
+      return fill_normal(*pool_, random, s, dtype, out);
+    case Kind::uniform:
+      return fill_uniform(*pool_, random, s, dtype, out);
     case Kind::log_uniform: {
       const double low = std::log(s.a), width = std::log(s.b) - low;
       return fill_each(dtype, out, [&] { return std::exp(low + width * random.unit()); });
@@ -276,19 +307,25 @@ void InputMaker::fill(const Content& content, std::string_view tensor, std::span
       const auto width = static_cast<std::uint64_t>(s.b - s.a);
       return fill_each(dtype, out, [&] { return s.a + static_cast<double>(random.below(width)); });
     }
-    case Kind::constant: return fill_each(dtype, out, [&] { return s.a; });
-    case Kind::causal_lengths: return fill_lengths(random, s.a, dtype, out);
+    case Kind::constant:
+      return fill_each(dtype, out, [&] { return s.a; });
+    case Kind::causal_lengths:
+      return fill_lengths(random, s.a, dtype, out);
     case Kind::page_table: {
       const auto sequences = static_cast<std::size_t>(recipe.elements[0] - 1);
       const auto indptr = make_indptr(random, sequences, recipe.elements[1]);
       const auto pages = make_pages(random, static_cast<std::size_t>(recipe.elements[1]),
                                     static_cast<std::size_t>(s.a));
       if (tensor == recipe.tensors[0]) {
-        for (std::size_t i = 0; i < indptr.size(); ++i) store(dtype, out, i, static_cast<double>(indptr[i]));
+        for (std::size_t i = 0; i < indptr.size(); ++i)
+          store(dtype, out, i, static_cast<double>(indptr[i]));
       } else if (tensor == recipe.tensors[1]) {
-        for (std::size_t i = 0; i < pages.size(); ++i) store(dtype, out, i, static_cast<double>(pages[i]));
+        for (std::size_t i = 0; i < pages.size(); ++i)
+          store(dtype, out, i, static_cast<double>(pages[i]));
       } else {
-        fill_each(dtype, out, [&] { return 1.0 + static_cast<double>(random.below(static_cast<std::uint64_t>(s.b))); });
+        fill_each(dtype, out, [&] {
+          return 1.0 + static_cast<double>(random.below(static_cast<std::uint64_t>(s.b)));
+        });
       }
       return;
     }
@@ -298,7 +335,8 @@ void InputMaker::fill(const Content& content, std::string_view tensor, std::span
 void to_doubles(DType dtype, std::span<const std::byte> bytes, std::span<double> out) {
   KS_CHECK(bytes.size() == out.size() * kernel::size_bytes(dtype), "one value an element");
   with_elements(dtype, [&]<class E>(E) {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = E::load(bytes.data() + i * sizeof(typename E::Raw));
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] = E::load(bytes.data() + i * sizeof(typename E::Raw));
   });
 }
 

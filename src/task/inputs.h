@@ -1,11 +1,12 @@
 // Inputs of a workload from a seed: what a definition's `generate` rules ask for, fresh for every
 // call that is timed.
 //
-// A normal or uniform tensor is made of blocks of 4096 elements; each block is the sum of two windows
-// of a pool of 2^20 draws, both at offsets drawn from the secret seed, the workload, the tensor and
-// the set. A fill so costs about what copying does. A sum of two windows has 2^40 possible contents a
-// block, so a kernel that keeps what it saw (whole inputs by fingerprint, or rows, or the pool itself)
-// does not meet it again; and no table over the pool gives a function of a sum.
+// A normal or uniform tensor is made of blocks of 4096 elements; each block is the sum of two
+// windows of a pool of 2^20 draws, both at offsets drawn from the secret seed, the workload, the
+// tensor and the set. A fill so costs about what copying does. A sum of two windows has 2^40
+// possible contents a block, so a kernel that keeps what it saw (whole inputs by fingerprint, or
+// rows, or the pool itself) does not meet it again; and no table over the pool gives a function of
+// a sum.
 #pragma once
 
 #include <cstddef>
@@ -39,12 +40,12 @@ struct Content {
 /// Fills inputs of one workload. Thread-safe: `fill` only reads.
 ///
 /// Kinds: `normal {mean, std}`, `uniform {low, high}`, `log_uniform {low, high}`, `integers {low,
-/// high}` (high not included), `softplus_negative {mean, std}` (-log(1 + exp(n))), `constant {value}`,
-/// `zeros`, `ones`, `causal_lengths {max}` (1 .. max, the longest is there), `page_table {pages}` for
-/// tensors [indptr, indices] or [indptr, indices, last_page_len] with `page_size`. Numbers may be
-/// expressions in text. Each rule may hold `stress`: a list of settings that replace its own, for the
-/// shapes that are checked and not timed. A float input without a rule is normal(0, 1), a boolean one
-/// a fair coin; an integer one must have a rule.
+/// high}` (high not included), `softplus_negative {mean, std}` (-log(1 + exp(n))), `constant
+/// {value}`, `zeros`, `ones`, `causal_lengths {max}` (1 .. max, the longest is there), `page_table
+/// {pages}` for tensors [indptr, indices] or [indptr, indices, last_page_len] with `page_size`.
+/// Numbers may be expressions in text. Each rule may hold `stress`: a list of settings that replace
+/// its own, for the shapes that are checked and not timed. A float input without a rule is
+/// normal(0, 1), a boolean one a fair coin; an integer one must have a rule.
 class InputMaker {
  public:
   static base::Result<InputMaker> make(const kernel::Definition& definition,

@@ -24,8 +24,8 @@ Signature signature_of(const kernel::Definition& definition) {
   return s;
 }
 
-/// A function that finds one kind of thing by its name. An unknown name traps: the reference asks for
-/// something that the definition has not.
+/// A function that finds one kind of thing by its name. An unknown name traps: the reference asks
+/// for something that the definition has not.
 std::string lookup(std::string_view result, std::string_view function, std::string_view member,
                    const std::vector<std::string>& names) {
   std::string text = fmt::format(
@@ -33,7 +33,8 @@ std::string lookup(std::string_view result, std::string_view function, std::stri
       "  const ks_call* c = static_cast<const ks_call*>(self);\n  (void)c;\n",
       result, function);
   for (std::size_t i = 0; i < names.size(); ++i)
-    text += fmt::format("  if (!__builtin_strcmp(name, \"{}\")) return c->{}[{}];\n", names[i], member, i);
+    text += fmt::format("  if (!__builtin_strcmp(name, \"{}\")) return c->{}[{}];\n", names[i],
+                        member, i);
   return text + "  __builtin_trap();\n}\n";
 }
 
@@ -65,19 +66,21 @@ std::string entry_source(const kernel::Definition& definition) {
     params.push_back(p.name);
   }
   return fmt::format(
-      "namespace {{\nstruct ks_call {{\n"
-      "  const double* in[{}]; double* out[{}]; std::int64_t axes[{}]; double params[{}];\n}};\n",
-      inputs.size() + 1, outputs.size() + 1, axes.size() + 1, params.size() + 1) +
-      lookup("std::int64_t", "ks_axis_of", "axes", axes) +
-      lookup("double", "ks_param_of", "params", params) +
-      lookup("const double*", "ks_input_of", "in", inputs) +
-      lookup("double*", "ks_output_of", "out", outputs) +
-      fmt::format("}}  // namespace\nextern \"C\" void {}({}const ks_group* group) {{\n"
-                  "  const ks_call call{{{{{}nullptr}}, {{{}nullptr}}, {{{}0}}, {{{}0.0}}}};\n"
-                  "  const ks_reference r{{&call, ks_axis_of, ks_param_of, ks_input_of, ks_output_of,\n"
-                  "                       group->id[0], group->count[0]}};\n"
-                  "  reference(&r);\n}}\n",
-                  kEntry, declared, in, out, axis_values, param_values);
+             "namespace {{\nstruct ks_call {{\n"
+             "  const double* in[{}]; double* out[{}]; std::int64_t axes[{}]; double "
+             "params[{}];\n}};\n",
+             inputs.size() + 1, outputs.size() + 1, axes.size() + 1, params.size() + 1) +
+         lookup("std::int64_t", "ks_axis_of", "axes", axes) +
+         lookup("double", "ks_param_of", "params", params) +
+         lookup("const double*", "ks_input_of", "in", inputs) +
+         lookup("double*", "ks_output_of", "out", outputs) +
+         fmt::format(
+             "}}  // namespace\nextern \"C\" void {}({}const ks_group* group) {{\n"
+             "  const ks_call call{{{{{}nullptr}}, {{{}nullptr}}, {{{}0}}, {{{}0.0}}}};\n"
+             "  const ks_reference r{{&call, ks_axis_of, ks_param_of, ks_input_of, ks_output_of,\n"
+             "                       group->id[0], group->count[0]}};\n"
+             "  reference(&r);\n}}\n",
+             kEntry, declared, in, out, axis_values, param_values);
 }
 
 bool defines_function(std::string_view python, std::string_view name) {
@@ -91,10 +94,11 @@ kernel::Program reference_program(const Task& task) {
   kernel::Program program;
   program.task = task.definition.name;
   program.dialect = kernel::Dialect::cpp;
-  program.sources = {{"reference.cpp",
-                      fmt::format("#line 1 \"reference_api.h\"\n{}\n#line 1 \"reference.cpp\"\n{}\n"
-                                  "#line 1 \"reference entry\"\n{}",
-                                  kReferenceApi, task.reference_cpp, entry_source(task.definition))}};
+  program.sources = {
+      {"reference.cpp",
+       fmt::format("#line 1 \"reference_api.h\"\n{}\n#line 1 \"reference.cpp\"\n{}\n"
+                   "#line 1 \"reference entry\"\n{}",
+                   kReferenceApi, task.reference_cpp, entry_source(task.definition))}};
   kernel::Launch launch;
   launch.kernel = kEntry;
   launch.groups = {kernel::Expr::constant(1)};
@@ -144,8 +148,8 @@ kernel::BoundProgram bind_reference(const Task& task, const kernel::Workload& wo
         kernel::BoundTensor{std::move(name), 0, true, kernel::DType::float64, std::nullopt});
   }
   for (const auto& a : task.definition.axes)
-    launch.args.push_back(kernel::BoundScalar{
-        kernel::ScalarKind::i64, std::get<std::int64_t>(*scope.find(a.name)), a.name});
+    launch.args.push_back(kernel::BoundScalar{kernel::ScalarKind::i64,
+                                              std::get<std::int64_t>(*scope.find(a.name)), a.name});
   for (const auto& p : task.definition.params) {
     const kernel::Value& value = *scope.find(p.name);
     kernel::BoundScalar scalar;
@@ -153,9 +157,12 @@ kernel::BoundProgram bind_reference(const Task& task, const kernel::Workload& wo
     scalar.kind = p.kind == kernel::ParamKind::float32   ? kernel::ScalarKind::f32
                   : p.kind == kernel::ParamKind::boolean ? kernel::ScalarKind::boolean
                                                          : kernel::ScalarKind::i64;
-    if (const auto* d = std::get_if<double>(&value)) scalar.value = *d;
-    else if (const auto* b = std::get_if<bool>(&value)) scalar.value = std::int64_t{*b};
-    else if (const auto* i = std::get_if<std::int64_t>(&value)) scalar.value = *i;
+    if (const auto* d = std::get_if<double>(&value))
+      scalar.value = *d;
+    else if (const auto* b = std::get_if<bool>(&value))
+      scalar.value = std::int64_t{*b};
+    else if (const auto* i = std::get_if<std::int64_t>(&value))
+      scalar.value = *i;
     launch.args.push_back(std::move(scalar));
   }
   kernel::BoundProgram bound;

@@ -1,7 +1,7 @@
-// The float64 reference of a task as something a CPU worker runs: a program of dialect `cpp` made of
-// the task's reference.cpp and an entry point that serves ks_reference. So truth is computed in a
-// sandboxed process, on several threads, with the same guards as any candidate. Or, where the task
-// has only Python, a script in the experts' convention.
+// The float64 reference of a task as something a CPU worker runs: a program of dialect `cpp` made
+// of the task's reference.cpp and an entry point that serves ks_reference. So truth is computed in
+// a sandboxed process, on several threads, with the same guards as any candidate. Or, where the
+// task has only Python, a script in the experts' convention.
 #pragma once
 
 #include <string>

@@ -46,7 +46,8 @@ base::Result<std::map<kernel::Dialect, kernel::Program>> read_naive(
   for (const fs::path& entry : sorted_entries(folder)) {
     const auto dialect = kernel::parse_dialect(entry.filename().string());
     if (!dialect)
-      return base::usage_error(entry.string(), "is no dialect", "cpp, cuda, mlx or metal is wanted");
+      return base::usage_error(entry.string(), "is no dialect",
+                               "cpp, cuda, mlx or metal is wanted");
     KS_TRY(kernel::Program program, kernel::load_program(entry / "program.json", definition));
     if (program.dialect != *dialect)
       return base::usage_error((entry / "program.json").string(),
@@ -95,7 +96,8 @@ std::vector<kernel::Workload> Task::with_role(kernel::Role role) const {
 std::string Task::needs(bool python_at_hand) const {
   if (!reference_cpp.empty() || (!reference_py.empty() && python_at_hand)) return {};
   if (!reference_py.empty())
-    return "its reference is in Python: a Python with numpy (--python PATH), or a reference.cpp beside "
+    return "its reference is in Python: a Python with numpy (--python PATH), or a reference.cpp "
+           "beside "
            "the definition";
   return "a reference: reference.cpp (see src/task/reference_api.h) or reference.py beside the "
          "definition";
@@ -104,7 +106,8 @@ std::string Task::needs(bool python_at_hand) const {
 base::Result<fs::path> find_task(std::string_view name, const std::vector<fs::path>& search_path) {
   const fs::path given(name);
   if (is_task(given)) return given;
-  if (given.filename() == "definition.json" && is_task(given.parent_path())) return given.parent_path();
+  if (given.filename() == "definition.json" && is_task(given.parent_path()))
+    return given.parent_path();
   std::vector<std::string> looked, known;
   if (given.is_relative())
     for (const fs::path& folder : search_path) {
@@ -147,7 +150,8 @@ base::Result<Task> load_task(const fs::path& folder) {
   if (fs::exists(folder / "reference.py", ignored)) {
     KS_TRY(task.reference_py, read_text(folder / "reference.py"));
   }
-  if (task.reference_cpp.empty()) task.notes.push_back("to be evaluated it needs " + task.needs(false));
+  if (task.reference_cpp.empty())
+    task.notes.push_back("to be evaluated it needs " + task.needs(false));
   return task;
 }
 
@@ -163,8 +167,8 @@ base::Result<void> keep_where(Task& task, std::string_view expression) {
     if (w.role == kernel::Role::feedback) types.insert(w.types);
   }
   if (types.empty())
-    return base::usage_error("--where", fmt::format("\"{}\" keeps no feedback workload of {}", expression,
-                                                    task.definition.name));
+    return base::usage_error("--where", fmt::format("\"{}\" keeps no feedback workload of {}",
+                                                    expression, task.definition.name));
   std::erase_if(task.workloads, [&](const kernel::Workload& w) {
     const bool role_is_empty = !kept_roles.contains(w.role);
     return !holds[w.name] && !(role_is_empty && types.contains(w.types));

@@ -7,12 +7,15 @@
 #include "base/hash.h"
 #include "os/process.h"
 #include "toolchain/diagnostics.h"
+#include "toolchain/prune.h"
 
 namespace ksearch::toolchain {
 namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFormat = "ksearch.build/1";
+
+constexpr std::uintmax_t kCacheLimit = std::uintmax_t{1} << 30;  // about 30,000 kernels
 
 bool plain_relative(const std::string& path) {
   const fs::path p(path);
@@ -35,7 +38,9 @@ Builder::Builder(Compiler compiler, os::Sandbox sandbox, fs::path cache, Compile
       sandbox_(std::move(sandbox)),
       cache_(std::move(cache)),
       limits_(limits),
-      machine_(machine_key()) {}
+      machine_(machine_key()) {
+  prune_builds(cache_ / "build", kCacheLimit);
+}
 
 std::string Builder::key(const CompileRequest& request) const {
   // Each part with its length, so that no two requests run together.
@@ -54,7 +59,8 @@ std::string Builder::key(const CompileRequest& request) const {
   return base::sha256(all);
 }
 
-base::Result<std::variant<Built, CompileFault>> Builder::build(const CompileRequest& request) const {
+base::Result<std::variant<Built, CompileFault>> Builder::build(
+    const CompileRequest& request) const {
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -63,7 +69,10 @@ base::Result<std::variant<Built, CompileFault>> Builder::build(const CompileRequ
   const fs::path entry = cache_ / "build" / id.substr(0, 2) / id;
   const fs::path result = entry / request.output;
   std::error_code code;
-  if (fs::exists(result, code)) return Built{result, id, true, seconds()};
+  if (fs::exists(result, code)) {
+    fs::last_write_time(entry, fs::file_time_type::clock::now(), code);  // for prune_builds
+    return Built{result, id, true, seconds()};
+  }
 
   KS_TRY(os::TempFolder work, os::TempFolder::create("compile", cache_ / "work"));
   for (const auto& [path, text] : request.files) {
@@ -95,13 +104,15 @@ base::Result<std::variant<Built, CompileFault>> Builder::build(const CompileRequ
     return CompileFault{CompileFault::Kind::time, "", static_cast<double>(limits_.time.count())};
   if (out_of_memory(finished))
     return CompileFault{CompileFault::Kind::memory, "", static_cast<double>(limits_.memory_bytes)};
-  if (finished.status.code != 0 || finished.status.signal != 0 || !fs::exists(out / request.output)) {
+  if (finished.status.code != 0 || finished.status.signal != 0 ||
+      !fs::exists(out / request.output)) {
     std::string log = trim_log(finished.output, {(work.path() / "src").string(), out.string(),
                                                  work.path().string(), cache_.string()});
     if (log.empty()) log = fmt::format("the compiler left with status {}", finished.status.code);
     return CompileFault{CompileFault::Kind::errors, std::move(log), 0};
   }
-  // The folder appears whole or not at all; a second builder of the same key finds ours and is done.
+  // The folder appears whole or not at all; a second builder of the same key finds ours and is
+  // done.
   KS_TRY(os::TempFolder ready, os::TempFolder::create("ready", cache_ / "work"));
   fs::rename(out / request.output, ready.path() / request.output, code);
   if (!code) KS_RETURN_IF_ERROR(os::make_folder(entry.parent_path()));

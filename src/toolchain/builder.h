@@ -18,30 +18,30 @@ namespace ksearch::toolchain {
 struct CompileRequest {
   std::vector<std::pair<std::string, std::string>> files;  ///< relative path, text; no ".."
   std::string main;                                        ///< the one of `files` to compile
-  std::vector<std::string> flags;                          ///< as given to the compiler, before `main`
-  std::vector<std::string> libraries = {};                 ///< after `main`: -l..., -Wl,...
-  std::vector<std::filesystem::path> read = {};            ///< further folders it may see
+  std::vector<std::string> flags;                ///< as given to the compiler, before `main`
+  std::vector<std::string> libraries = {};       ///< after `main`: -l..., -Wl,...
+  std::vector<std::filesystem::path> read = {};  ///< further folders it may see
   std::string output = "kernel.so";
 };
 
 struct CompileLimits {
   std::chrono::seconds time{60};
-  std::uint64_t memory_bytes = std::uint64_t{4} << 30;     ///< address space of each process
-  std::uint64_t output_bytes = std::uint64_t{256} << 20;   ///< of a file it writes
+  std::uint64_t memory_bytes = std::uint64_t{4} << 30;    ///< address space of each process
+  std::uint64_t output_bytes = std::uint64_t{256} << 20;  ///< of a file it writes
 };
 
 struct CompileFault {
   enum class Kind { errors, time, memory };
   Kind kind = Kind::errors;
-  std::string log;        ///< trimmed, at most 4 KiB
-  double limit = 0;       ///< seconds or bytes
+  std::string log;   ///< trimmed, at most 4 KiB
+  double limit = 0;  ///< seconds or bytes
 };
 
 struct Built {
   std::filesystem::path file;
-  std::string key;        ///< SHA-256 of all that went in
+  std::string key;  ///< SHA-256 of all that went in
   bool cached = false;
-  double seconds = 0;     ///< of this call
+  double seconds = 0;  ///< of this call
 };
 
 class Builder {

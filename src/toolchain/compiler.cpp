@@ -54,7 +54,8 @@ std::vector<fs::path> roots_of(const fs::path& program) {
 base::Result<Compiler> find_compiler(const os::Environment& environment) {
   std::vector<std::string> names;
   for (const char* variable : {"KSEARCH_CXX", "CXX"})
-    if (const auto found = environment.find(variable); found != environment.end() && !found->second.empty())
+    if (const auto found = environment.find(variable);
+        found != environment.end() && !found->second.empty())
       names.push_back(found->second);
   names.insert(names.end(), {"c++", "g++", "clang++"});
   std::string tried;

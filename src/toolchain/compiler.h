@@ -11,14 +11,14 @@
 namespace ksearch::toolchain {
 
 struct Compiler {
-  std::filesystem::path path;                 ///< absolute
-  std::string version;                        ///< first line of --version
+  std::filesystem::path path;  ///< absolute
+  std::string version;         ///< first line of --version
   bool clang = false;
-  std::vector<std::filesystem::path> roots;   ///< installed outside /usr: folders it needs to see
+  std::vector<std::filesystem::path> roots;  ///< installed outside /usr: folders it needs to see
 };
 
-/// $KSEARCH_CXX, then $CXX, then c++, g++, clang++ on $PATH; wrappers such as ccache are passed over.
-/// The error says what to install.
+/// $KSEARCH_CXX, then $CXX, then c++, g++, clang++ on $PATH; wrappers such as ccache are passed
+/// over. The error says what to install.
 base::Result<Compiler> find_compiler(const os::Environment& environment);
 
 /// What -march=native depends on: model and features of this machine's CPU, as a short text.

@@ -9,7 +9,8 @@ constexpr std::string_view kMore = "... (more follows)\n";
 
 void take_out(std::string& text, std::string_view what) {
   if (what.empty()) return;
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos;) text.erase(at, what.size());
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos;)
+    text.erase(at, what.size());
 }
 
 bool is_error(std::string_view line) {

@@ -12,14 +12,9 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-void add_extra(Json& to, const Json& extra) {
-  if (!extra.is_object()) return;
-  for (const auto& [key, value] : extra.items()) to[key] = value;
-}
-
 Json to_json(const Impact& impact) {
   Json json{{"rating_0_to_10", impact.rating}, {"risk", impact.risk}, {"notes", impact.notes}};
-  add_extra(json, impact.extra);
+  base::add_members(json, impact.extra);
   return json;
 }
 
@@ -29,7 +24,7 @@ Json to_json(const Impacts& impacts) {
   Json json{{"memory_bandwidth", to_json(impacts.memory_bandwidth)},
             {"register_pressure", to_json(impacts.register_pressure)},
             {"compute_intensity_and_hw_fit", std::move(fit)}};
-  add_extra(json, impacts.extra);
+  base::add_members(json, impacts.extra);
   return json;
 }
 
@@ -37,7 +32,7 @@ Json to_json(const SolutionRef& ref) {
   Json json{{"solution_id", or_null(ref.solution_id)},
             {"parent_solution_id", or_null(ref.parent_solution_id)},
             {"eval", ref.eval.is_object() ? ref.eval : Json{{"status", ""}}}};
-  add_extra(json, ref.extra);
+  base::add_members(json, ref.extra);
   return json;
 }
 
@@ -50,7 +45,7 @@ Json to_json(const Action& action) {
             {"score_0_to_1", action.score},
             {"expected_vs_baseline_factor", or_null(action.expected)},
             {"rationale", action.rationale}};
-  add_extra(json, action.extra);
+  base::add_members(json, action.extra);
   return json;
 }
 
@@ -67,7 +62,7 @@ Json to_json(const Node& node) {
             {"last_updated_round", node.last_updated_round},
             {"notes", node.notes},
             {"action", to_json(node.action)}};
-  add_extra(json, node.extra);
+  base::add_members(json, node.extra);
   return json;
 }
 

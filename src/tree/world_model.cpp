@@ -242,11 +242,6 @@ class Loader {
   std::vector<std::string> notes_;
 };
 
-void add_extra(Json& to, const Json& extra) {
-  if (!extra.is_object()) return;
-  for (const auto& [key, value] : extra.items()) to[key] = value;
-}
-
 }  // namespace
 
 base::Result<LoadedWorldModel> read_world_model(const Json& json, std::string_view where) {
@@ -267,13 +262,13 @@ Json world_model_json(const Tree& tree) {
     if (Json mine = to_json(node->ours); !mine.is_null()) ours[node->id] = std::move(mine);
   }
   Json decision_tree{{"root_id", tree.root().id}, {"active_leaf_id", tree.active_leaf_id}};
-  add_extra(decision_tree, tree.tree_extra);
+  base::add_members(decision_tree, tree.tree_extra);
   decision_tree["nodes"] = std::move(nodes);
   Json json{{"kernel_summary", tree.kernel_summary},
             {"open_questions", tree.open_questions},
             {"decision_tree", std::move(decision_tree)}};
   if (!tree.computed_signals.is_null()) json["computed_signals"] = tree.computed_signals;
-  add_extra(json, tree.extra);
+  base::add_members(json, tree.extra);
   json["ksearch"] = Json{{"format", kOursFormat}, {"nodes", std::move(ours)}};
   return json;
 }

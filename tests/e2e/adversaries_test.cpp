@@ -1,5 +1,5 @@
-// The adversarial kernels that lie beside the checkout (shared/cases/adversaries): each is answered as
-// its case.json says.
+// The adversarial kernels that lie beside the checkout (shared/cases/adversaries): each is answered
+// as its case.json says.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -59,7 +59,8 @@ TEST_P(Adversaries, AreAnsweredAsTheirCasesSay) {
   const std::string call = one_call(task);
   const auto honest = lab.program(task, read(cases() / "honest" / (task + ".cpp")) + call);
   for (const auto& effect : (*c)["forbidden_effects"])
-    if (const std::string e = effect; e.starts_with("tmp:")) fs::remove(fs::temp_directory_path() / e.substr(4));
+    if (const std::string e = effect; e.starts_with("tmp:"))
+      fs::remove(fs::temp_directory_path() / e.substr(4));
 
   const auto o = lab.judge(task, read(folder / "cand.cpp") + call, honest);
   std::set<std::string> right{(*c)["expect"].get<std::string>()};
@@ -76,14 +77,17 @@ TEST_P(Adversaries, AreAnsweredAsTheirCasesSay) {
       EXPECT_EQ(told.find("PATH="), std::string::npos);
     }
   }
-  if (const auto* m = std::get_if<kernel::Measured>(&o.verdict); m && c->contains("max_gain_over_honest"))
+  if (const auto* m = std::get_if<kernel::Measured>(&o.verdict);
+      m && c->contains("max_gain_over_honest"))
     EXPECT_LE(m->ratios.at("parent").low, (*c)["max_gain_over_honest"].get<double>());
 
-  const auto after = lab.judge(task, read(cases() / "honest" / (task + ".cpp")) + call + "\n#define AFTER_" + name + " 1\n");
+  const auto after = lab.judge(
+      task, read(cases() / "honest" / (task + ".cpp")) + call + "\n#define AFTER_" + name + " 1\n");
   EXPECT_EQ(kernel::kind(after), "Measured") << kernel::summary(after);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shared, Adversaries, ::testing::Combine(::testing::ValuesIn(names()), ::testing::Bool()),
+INSTANTIATE_TEST_SUITE_P(Shared, Adversaries,
+                         ::testing::Combine(::testing::ValuesIn(names()), ::testing::Bool()),
                          [](const auto& info) {
                            return "case_" + std::get<0>(info.param) +
                                   (std::get<1>(info.param) ? "" : "_without_static_check");

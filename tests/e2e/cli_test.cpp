@@ -1,5 +1,5 @@
-// The program as a person uses it: commands, exit codes, what stands on standard output; a task of one's
-// own from new-task to the exported function; Ctrl-C, kill and resume.
+// The program as a person uses it: commands, exit codes, what stands on standard output; a task of
+// one's own from new-task to the exported function; Ctrl-C, kill and resume.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -55,7 +55,8 @@ class Cli : public testing::Test {
 TEST_F(Cli, HelpListsWhatThereIsAndExitsWithZero) {
   const Ran help = run({"--help"});
   EXPECT_EQ(help.code, 0);
-  for (const char* name : {"run", "resume", "eval", "report", "compare", "export", "tasks", "devices", "new-task"})
+  for (const char* name :
+       {"run", "resume", "eval", "report", "compare", "export", "tasks", "devices", "new-task"})
     EXPECT_NE(help.output.find(std::string("\n  ") + name), std::string::npos) << name;
 }
 
@@ -80,7 +81,8 @@ TEST_F(Cli, TasksAndDevicesSayWhatTheyAre) {
   ASSERT_TRUE(json) << tasks.output;
   std::vector<std::string> names;
   for (const auto& task : *json) names.push_back(task["name"]);
-  EXPECT_EQ(names, (std::vector<std::string>{"attention", "matmul", "rms_norm", "selective_scan", "softmax"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"attention", "matmul", "rms_norm", "selective_scan",
+                                             "softmax"}));
   const Ran devices = run({"devices", "--json"});
   ASSERT_EQ(devices.code, 0) << devices.output;
   EXPECT_GT(last_object(devices.output)["devices"][0]["float32_flops"].get<double>(), 1e8);
@@ -91,7 +93,8 @@ TEST_F(Cli, ANewTaskSearchesReportsAndExports) {
   ASSERT_EQ(run({"new-task", "row_dot"}).code, 0);
   EXPECT_EQ(run({"new-task", "row_dot"}).code, 2) << "an existing folder is left alone";
   EXPECT_EQ(run({"new-task", "row-dot"}).code, 2) << "a name has no hyphen";
-  const Ran searched = run({"run", "row_dot", "--time", "30s", "--threads", "1", "--out", "found", "--json"});
+  const Ran searched =
+      run({"run", "row_dot", "--time", "30s", "--threads", "1", "--out", "found", "--json"});
   ASSERT_EQ(searched.code, 0) << searched.output;
   const base::Json summary = last_object(searched.output);
   EXPECT_EQ(summary["status"], "passed");
@@ -117,8 +120,19 @@ int main() {
   std::printf("%d %g %g\n", status, out[0], out[1]);
 })";
   os::Command compile;
-  compile.argv = {"/usr/bin/env", "g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-march=native", "-pthread",
-                  "-I" + out.string(), "main.cpp", (out / "row_dot.cpp").string(), "-o", "main"};
+  compile.argv = {"/usr/bin/env",
+                  "g++",
+                  "-std=c++20",
+                  "-Wall",
+                  "-Wextra",
+                  "-Werror",
+                  "-march=native",
+                  "-pthread",
+                  "-I" + out.string(),
+                  "main.cpp",
+                  (out / "row_dot.cpp").string(),
+                  "-o",
+                  "main"};
   compile.environment = os::current_environment();
   compile.folder = folder_->path();
   const auto compiled = os::run(compile, 1min);

@@ -1,5 +1,5 @@
-// Small copies of the project's tasks and a real CPU session on each, for tests of the whole way from
-// a source to an outcome.
+// Small copies of the project's tasks and a real CPU session on each, for tests of the whole way
+// from a source to an outcome.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,13 +21,15 @@ inline fs::path project_tasks() { return fs::path(KSEARCH_SOURCE_DIR) / "tasks";
 /// Workloads that a plain kernel with one float32 calling convention can serve.
 inline const std::map<std::string, std::string>& small_workloads() {
   static const std::map<std::string, std::string> all{
-      {"softmax", R"({"name": "t1x7", "role": "tiny", "axes": {"rows": 1, "cols": 7}, "types": {"T": "float32"}}
+      {"softmax",
+       R"({"name": "t1x7", "role": "tiny", "axes": {"rows": 1, "cols": 7}, "types": {"T": "float32"}}
 {"name": "t7x33", "role": "tiny", "axes": {"rows": 7, "cols": 33}, "types": {"T": "float32"}}
 {"name": "f64x1000", "role": "feedback", "axes": {"rows": 64, "cols": 1000}, "types": {"T": "float32"}}
 {"name": "f256x2048", "role": "feedback", "axes": {"rows": 256, "cols": 2048}, "types": {"T": "float32"}}
 {"name": "h100x333", "role": "heldout", "axes": {"rows": 100, "cols": 333}, "types": {"T": "float32"}}
 )"},
-      {"matmul", R"({"name": "t7x5x3", "role": "tiny", "axes": {"M": 7, "N": 5, "K": 3}, "types": {"T": "float32"}}
+      {"matmul",
+       R"({"name": "t7x5x3", "role": "tiny", "axes": {"M": 7, "N": 5, "K": 3}, "types": {"T": "float32"}}
 {"name": "t33x17x9", "role": "tiny", "axes": {"M": 33, "N": 17, "K": 9}, "types": {"T": "float32"}}
 {"name": "f192x160x128", "role": "feedback", "axes": {"M": 192, "N": 160, "K": 128}, "types": {"T": "float32"}}
 {"name": "h65x70x75", "role": "heldout", "axes": {"M": 65, "N": 70, "K": 75}, "types": {"T": "float32"}}
@@ -44,20 +46,35 @@ inline const std::map<std::string, std::string>& small_workloads() {
 /// The launch that hands a source of the adversaries' convention its arguments.
 inline std::string one_call(const std::string& task) {
   if (task == "softmax")
-    return "\nextern \"C\" void entry(const float* x, float* out, int64_t rows, int64_t cols, const ks_group*) {\n"
+    return "\nextern \"C\" void entry(const float* x, float* out, int64_t rows, int64_t cols, "
+           "const ks_group*) {\n"
            "  kernel(x, out, rows, cols);\n}\n";
   if (task == "matmul")
-    return "\nextern \"C\" void entry(const float* a, const float* b, float* out, int64_t M, int64_t N, int64_t K, "
+    return "\nextern \"C\" void entry(const float* a, const float* b, float* out, int64_t M, "
+           "int64_t N, int64_t K, "
            "const ks_group*) {\n  kernel(a, b, out, M, N, K);\n}\n";
-  return "\nextern \"C\" void entry(const float* q, const float* k, const float* v, float* out, float scale, int64_t B, "
-         "int64_t H, int64_t L, int64_t D, const ks_group*) {\n  kernel(q, k, v, out, scale, B, H, L, D);\n}\n";
+  return "\nextern \"C\" void entry(const float* q, const float* k, const float* v, float* out, "
+         "float scale, int64_t B, "
+         "int64_t H, int64_t L, int64_t D, const ks_group*) {\n  kernel(q, k, v, out, scale, B, H, "
+         "L, D);\n}\n";
 }
 
 inline base::Json launch_of(const std::string& task) {
   base::Json args;
-  if (task == "softmax") args = {"x", "out", {{"i64", "rows"}}, {{"i64", "cols"}}};
-  else if (task == "matmul") args = {"a", "b", "out", {{"i64", "M"}}, {{"i64", "N"}}, {{"i64", "K"}}};
-  else args = {"q", "k", "v", "out", {{"f32", "scale"}}, {{"i64", "B"}}, {{"i64", "H"}}, {{"i64", "Lq"}}, {{"i64", "D"}}};
+  if (task == "softmax")
+    args = {"x", "out", {{"i64", "rows"}}, {{"i64", "cols"}}};
+  else if (task == "matmul")
+    args = {"a", "b", "out", {{"i64", "M"}}, {{"i64", "N"}}, {{"i64", "K"}}};
+  else
+    args = {"q",
+            "k",
+            "v",
+            "out",
+            {{"f32", "scale"}},
+            {{"i64", "B"}},
+            {{"i64", "H"}},
+            {{"i64", "Lq"}},
+            {{"i64", "D"}}};
   return {{"kernel", "entry"}, {"groups", {1}}, {"args", args}};
 }
 
@@ -97,9 +114,12 @@ class CpuLab {
   }
 
   kernel::Program program(const std::string& task, const std::string& source) {
-    const base::Json json{{"format", "ksearch.program/1"}, {"task", task}, {"dialect", "cpp"},
-                          {"sources", base::Json::array({{{"path", "cand.cpp"}, {"text", source}}})},
-                          {"launches", base::Json::array({launch_of(task)})}};
+    const base::Json json{
+        {"format", "ksearch.program/1"},
+        {"task", task},
+        {"dialect", "cpp"},
+        {"sources", base::Json::array({{{"path", "cand.cpp"}, {"text", source}}})},
+        {"launches", base::Json::array({launch_of(task)})}};
     auto parsed = kernel::parse_program(json, session(task).task().definition, "cand", {});
     EXPECT_TRUE(parsed) << parsed.error().text();
     return *parsed;
@@ -118,7 +138,8 @@ class CpuLab {
 
  private:
   bool static_check_;
-  fs::path folder_ = fs::path(::testing::TempDir()) / ("ksearch_lab_" + std::to_string(::getpid()) + (static_check_ ? "" : "_open"));
+  fs::path folder_ = fs::path(::testing::TempDir()) /
+                     ("ksearch_lab_" + std::to_string(::getpid()) + (static_check_ ? "" : "_open"));
   std::map<std::string, std::unique_ptr<CpuSession>> sessions_;
 };
 
@@ -136,7 +157,8 @@ static void kernel(const float* x, float* out, long rows, long cols) {
     for (long c = 0; c < cols; ++c) o[c] /= sum;
   }
 }
-static const int number = )" + std::to_string(number) + ";\nint ask() { return number; }\n" + one_call("softmax");
+static const int number = )" +
+         std::to_string(number) + ";\nint ask() { return number; }\n" + one_call("softmax");
 }
 
 }  // namespace ksearch::evaluate::testing

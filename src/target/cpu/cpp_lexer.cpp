@@ -120,15 +120,17 @@ CppToken CppLexer::next() {
     token.kind = CppToken::Kind::identifier;
     while (at_ < text_.size() && in_name(peek())) token.spelling += take();
     if (peek() == '"' && raw_prefix(token.spelling)) return raw_string(token);
-    if ((peek() == '"' || peek() == '\'') && string_prefix(token.spelling)) return quoted(peek(), token);
+    if ((peek() == '"' || peek() == '\'') && string_prefix(token.spelling))
+      return quoted(peek(), token);
     return token;
   }
   if (is_digit(c) || (c == '.' && is_digit(peek_second()))) {
     token.kind = CppToken::Kind::number;
     while (at_ < text_.size()) {
       const char n = peek();
-      const bool exponent_sign = (n == '+' || n == '-') && !token.spelling.empty() &&
-                                 std::string_view("eEpP").find(token.spelling.back()) != std::string_view::npos;
+      const bool exponent_sign =
+          (n == '+' || n == '-') && !token.spelling.empty() &&
+          std::string_view("eEpP").find(token.spelling.back()) != std::string_view::npos;
       const bool separator = n == '\'' && in_name(peek_second());
       if (!in_name(n) && n != '.' && !exponent_sign && !separator) break;
       token.spelling += take();

@@ -11,7 +11,7 @@ namespace ksearch::target {
 struct CppToken {
   enum class Kind { end, newline, identifier, number, text, character, hash, punctuation };
   Kind kind = Kind::end;
-  std::string spelling;      ///< after splicing; of `text` the bytes between the quotes
+  std::string spelling;  ///< after splicing; of `text` the bytes between the quotes
   int line = 1;
   bool starts_line = false;  ///< nothing but blanks and comments before it
 };

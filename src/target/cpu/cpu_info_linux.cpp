@@ -56,7 +56,8 @@ std::int64_t parse_size(const std::string& text) {
 /// Data or unified cache of a level, of CPU 0.
 std::int64_t cache_bytes(int level, int sysconf_name) {
   for (int index = 0; index < 8; ++index) {
-    const fs::path folder = fs::path("/sys/devices/system/cpu/cpu0/cache") / ("index" + std::to_string(index));
+    const fs::path folder =
+        fs::path("/sys/devices/system/cpu/cpu0/cache") / ("index" + std::to_string(index));
     if (small_file(folder / "level") == std::to_string(level) &&
         small_file(folder / "type") != "Instruction")
       return parse_size(small_file(folder / "size"));
@@ -112,12 +113,14 @@ std::vector<int> ordered_cpus() {
   std::map<std::string, int> used;  // core -> CPUs taken so far
   std::vector<std::pair<int, int>> ranked;
   for (const int cpu : cpus) {
-    const fs::path topology = fs::path("/sys/devices/system/cpu") / ("cpu" + std::to_string(cpu)) / "topology";
+    const fs::path topology =
+        fs::path("/sys/devices/system/cpu") / ("cpu" + std::to_string(cpu)) / "topology";
     std::string core = small_file(topology / "thread_siblings_list");
     if (core.empty()) core = std::to_string(cpu);
     ranked.emplace_back(used[core]++, cpu);
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   cpus.clear();
   for (const auto& [rank, cpu] : ranked) cpus.push_back(cpu);
   return cpus;
@@ -126,13 +129,16 @@ std::vector<int> ordered_cpus() {
 int default_threads() {
   std::set<std::string> cores;
   for (const int cpu : os::allowed_cpus()) {
-    const std::string core = small_file(fs::path("/sys/devices/system/cpu") / ("cpu" + std::to_string(cpu)) / "topology/thread_siblings_list");
+    const std::string core =
+        small_file(fs::path("/sys/devices/system/cpu") / ("cpu" + std::to_string(cpu)) /
+                   "topology/thread_siblings_list");
     cores.insert(core.empty() ? std::to_string(cpu) : core);
   }
   double threads = static_cast<double>(std::max<std::size_t>(1, cores.size()));
   std::istringstream quota(small_file("/sys/fs/cgroup/cpu.max"));
   double part = 0, period = 0;
-  if (quota >> part >> period && period > 0) threads = std::min(threads, std::max(1.0, std::floor(part / period)));
+  if (quota >> part >> period && period > 0)
+    threads = std::min(threads, std::max(1.0, std::floor(part / period)));
   return static_cast<int>(threads);
 }
 

@@ -57,8 +57,8 @@ int default_threads() {
 }
 
 const std::vector<std::string>& feature_names() {
-  static const std::vector<std::string> names = {"avx2", "fma", "f16c", "avx512f", "avx512bw",
-                                                 "neon", "neon_bf16", "neon_fp16"};
+  static const std::vector<std::string> names = {"avx2",     "fma",  "f16c",      "avx512f",
+                                                 "avx512bw", "neon", "neon_bf16", "neon_fp16"};
   return names;
 }
 

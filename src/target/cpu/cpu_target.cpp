@@ -23,7 +23,8 @@ using BuildResult = base::Result<std::variant<toolchain::Built, toolchain::Compi
 
 constexpr std::chrono::milliseconds kStartLimit{20000};
 constexpr std::uint64_t kThreadStack = std::uint64_t{8} << 20;
-constexpr std::uint64_t kWorkerCpuSeconds = 24 * 3600;  // if we are stopped ourselves, it still ends
+constexpr std::uint64_t kWorkerCpuSeconds =
+    24 * 3600;  // if we are stopped ourselves, it still ends
 
 kernel::Verdict verdict_of(const toolchain::CompileFault& fault) {
   switch (fault.kind) {
@@ -31,7 +32,8 @@ kernel::Verdict verdict_of(const toolchain::CompileFault& fault) {
       return kernel::LimitExceeded{"compile time in seconds", fault.limit, fault.limit};
     case toolchain::CompileFault::Kind::memory:
       return kernel::LimitExceeded{"memory of the compiler in bytes", fault.limit, fault.limit};
-    case toolchain::CompileFault::Kind::errors: break;
+    case toolchain::CompileFault::Kind::errors:
+      break;
   }
   return kernel::CompileFailed{fault.log};
 }
@@ -42,7 +44,8 @@ std::vector<BuildResult> build_all(const toolchain::Builder& builder,
   std::vector<BuildResult> results(requests.size(), base::internal_error("build", "was not begun"));
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    for (std::size_t i; (i = next.fetch_add(1)) < requests.size();) results[i] = builder.build(requests[i]);
+    for (std::size_t i; (i = next.fetch_add(1)) < requests.size();)
+      results[i] = builder.build(requests[i]);
   };
   std::vector<std::thread> threads;
   const std::size_t count = std::min(requests.size(), os::allowed_cpus().size());
@@ -52,21 +55,28 @@ std::vector<BuildResult> build_all(const toolchain::Builder& builder,
   return results;
 }
 
-base::Json load_message(const Manifest& manifest, int threads, const std::vector<int>& pin, bool trusted) {
+base::Json load_message(const Manifest& manifest, int threads, const std::vector<int>& pin,
+                        bool trusted) {
   base::Json objects = base::Json::array();
   for (const Manifest::Object& object : manifest.objects) {
     base::Json kernels = base::Json::array();
     for (std::size_t i = 0; i < object.plan.kernels.size(); ++i) kernels.push_back(entry_name(i));
     objects.push_back({{"path", object.file}, {"kernels", std::move(kernels)}});
   }
-  return {{"op", "load"}, {"objects", std::move(objects)}, {"threads", threads}, {"pin", pin}, {"trusted", trusted}};
+  return {{"op", "load"},
+          {"objects", std::move(objects)},
+          {"threads", threads},
+          {"pin", pin},
+          {"trusted", trusted}};
 }
 
 }  // namespace
 
 std::uint64_t default_memory_limit() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
-  const std::uint64_t all = pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) : 0;
+  const std::uint64_t all =
+      pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page)
+                            : 0;
   return std::max<std::uint64_t>(all / 4, std::uint64_t{1} << 30);
 }
 
@@ -78,22 +88,26 @@ CpuTarget::CpuTarget(toolchain::Builder builder, CpuTargetOptions options)
 
 std::optional<kernel::Verdict> CpuTarget::check(const kernel::Program& program) {
   if (program.dialect != kernel::Dialect::cpp)
-    return kernel::Unsupported{fmt::format("the CPU runs dialect cpp, not {}", kernel::name(program.dialect))};
+    return kernel::Unsupported{
+        fmt::format("the CPU runs dialect cpp, not {}", kernel::name(program.dialect))};
   if (!options_.static_check) return std::nullopt;
   if (const auto why = check_sources(program.sources)) return kernel::Rejected{"static", *why};
   return std::nullopt;
 }
 
-std::variant<Executable, kernel::Verdict, kernel::Lost> CpuTarget::build(const BuildRequest& request) {
+std::variant<Executable, kernel::Verdict, kernel::Lost> CpuTarget::build(
+    const BuildRequest& request) {
   KS_CHECK(request.program && request.plans, "a build has a program and its plans");
   const std::vector<ObjectPlan> objects = objects_of(*request.plans);
   std::vector<toolchain::CompileRequest> compiles;
   for (const ObjectPlan& object : objects) {
     auto compile = compile_request(*request.program, object, builder_.compiler().clang);
     if (request.trust) {
-      compile.flags.insert(compile.flags.end(), request.trust->compile_flags.begin(), request.trust->compile_flags.end());
+      compile.flags.insert(compile.flags.end(), request.trust->compile_flags.begin(),
+                           request.trust->compile_flags.end());
       compile.libraries = request.trust->link_flags;
-      compile.read.insert(compile.read.end(), request.trust->folders.begin(), request.trust->folders.end());
+      compile.read.insert(compile.read.end(), request.trust->folders.begin(),
+                          request.trust->folders.end());
     }
     compiles.push_back(std::move(compile));
   }
@@ -103,7 +117,8 @@ std::variant<Executable, kernel::Verdict, kernel::Lost> CpuTarget::build(const B
   std::uintmax_t bytes = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!results[i]) return kernel::Lost{results[i].error().text()};
-    if (const auto* fault = std::get_if<toolchain::CompileFault>(&*results[i])) return verdict_of(*fault);
+    if (const auto* fault = std::get_if<toolchain::CompileFault>(&*results[i]))
+      return verdict_of(*fault);
     const auto& built = std::get<toolchain::Built>(*results[i]);
     keys += built.key;
     std::error_code code;
@@ -112,11 +127,13 @@ std::variant<Executable, kernel::Verdict, kernel::Lost> CpuTarget::build(const B
   }
   const std::string id = base::short_hash(keys + base::to_line(to_json(manifest)));
   const fs::path folder = builder_.cache() / "executables" / id;
-  if (const auto written = write_manifest(folder, manifest); !written) return kernel::Lost{written.error().text()};
+  if (const auto written = write_manifest(folder, manifest); !written)
+    return kernel::Lost{written.error().text()};
   return Executable{id, folder.string(), {{"objects", objects.size()}, {"bytes", bytes}}};
 }
 
-base::Result<std::unique_ptr<Worker>> CpuTarget::start(const Executable& executable, const Trust* trust) {
+base::Result<std::unique_ptr<Worker>> CpuTarget::start(const Executable& executable,
+                                                       const Trust* trust) {
   KS_TRY(Manifest manifest, read_manifest(executable.path));
   const int threads = static_cast<int>(options_.device.cores);
   KS_TRY(os::SharedMemory memory, os::SharedMemory::create("ksearch"));
@@ -126,7 +143,8 @@ base::Result<std::unique_ptr<Worker>> CpuTarget::start(const Executable& executa
   if (trust) {
     for (const auto& [name, value] : trust->environment) command.environment[name] = value;
   } else {
-    command.limits = {.data_bytes = options_.memory_limit_bytes + kThreadStack * static_cast<std::uint64_t>(threads),
+    command.limits = {.data_bytes = options_.memory_limit_bytes +
+                                    kThreadStack * static_cast<std::uint64_t>(threads),
                       .file_bytes = 0,
                       .open_files = 64,
                       .cpu_seconds = kWorkerCpuSeconds};
@@ -137,7 +155,8 @@ base::Result<std::unique_ptr<Worker>> CpuTarget::start(const Executable& executa
   }
   KS_TRY(auto process, WorkerProcess::start(std::move(command), memory.descriptor(), kStartLimit));
   // A library's own threads take the affinity of the thread that loads it: ours stay unpinned then.
-  process->send(base::to_line(load_message(manifest, threads, trust ? std::vector<int>() : options_.cpus, trust != nullptr)));
+  process->send(base::to_line(load_message(
+      manifest, threads, trust ? std::vector<int>() : options_.cpus, trust != nullptr)));
   std::vector<ObjectPlan> plans;
   for (const Manifest::Object& object : manifest.objects) plans.push_back(object.plan);
   ProcessWorkerOptions options;

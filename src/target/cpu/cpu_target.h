@@ -13,12 +13,13 @@
 namespace ksearch::target {
 
 struct CpuTargetOptions {
-  kernel::HardwareProfile device;       ///< `cores` is the number of threads
-  std::vector<int> cpus;                ///< one for each thread, pinned; empty: not pinned
-  std::vector<std::string> worker;      ///< command of the worker: {this executable, "worker", "cpu"}
-  std::uint64_t memory_limit_bytes = 0; ///< private memory of a worker; 0: a quarter of the machine's
-  std::uint64_t seed = 0;               ///< of batch tokens; any value that a program cannot know
-  bool static_check = true;             ///< off only in tests: the sandbox must hold without it
+  kernel::HardwareProfile device;   ///< `cores` is the number of threads
+  std::vector<int> cpus;            ///< one for each thread, pinned; empty: not pinned
+  std::vector<std::string> worker;  ///< command of the worker: {this executable, "worker", "cpu"}
+  std::uint64_t memory_limit_bytes =
+      0;                     ///< private memory of a worker; 0: a quarter of the machine's
+  std::uint64_t seed = 0;    ///< of batch tokens; any value that a program cannot know
+  bool static_check = true;  ///< off only in tests: the sandbox must hold without it
 };
 
 class CpuTarget final : public Target {
@@ -28,7 +29,8 @@ class CpuTarget final : public Target {
   std::string_view name() const override { return "cpu"; }
   const kernel::HardwareProfile& device() const override { return options_.device; }
   std::optional<kernel::Verdict> check(const kernel::Program& program) override;
-  std::variant<Executable, kernel::Verdict, kernel::Lost> build(const BuildRequest& request) override;
+  std::variant<Executable, kernel::Verdict, kernel::Lost> build(
+      const BuildRequest& request) override;
   base::Result<std::unique_ptr<Worker>> start(const Executable& executable,
                                               const Trust* trust = nullptr) override;
 

@@ -14,11 +14,16 @@ constexpr std::string_view kHeaderFile = "ks_harness/ksearch_kernel.h";
 
 std::string_view cpp_type(kernel::ScalarKind kind) {
   switch (kind) {
-    case kernel::ScalarKind::i32: return "int32_t";
-    case kernel::ScalarKind::u32: return "uint32_t";
-    case kernel::ScalarKind::i64: return "int64_t";
-    case kernel::ScalarKind::f32: return "float";
-    case kernel::ScalarKind::boolean: return "bool";
+    case kernel::ScalarKind::i32:
+      return "int32_t";
+    case kernel::ScalarKind::u32:
+      return "uint32_t";
+    case kernel::ScalarKind::i64:
+      return "int64_t";
+    case kernel::ScalarKind::f32:
+      return "float";
+    case kernel::ScalarKind::boolean:
+      return "bool";
   }
   return "int32_t";
 }
@@ -33,11 +38,12 @@ std::string struct_type(const kernel::BoundStruct& s) {
 bool is_struct(std::string_view type) { return type.starts_with("struct{"); }
 
 bool is_source(std::string_view path) {
-  return path.ends_with(".cpp") || path.ends_with(".cc") || path.ends_with(".cxx") || path.ends_with(".c");
+  return path.ends_with(".cpp") || path.ends_with(".cc") || path.ends_with(".cxx") ||
+         path.ends_with(".c");
 }
 
-/// A struct of the kernel's own stands in for the plan's: the same size and alignment is all that can
-/// be asked of it.
+/// A struct of the kernel's own stands in for the plan's: the same size and alignment is all that
+/// can be asked of it.
 std::string any_struct(std::string_view name, std::string_view type) {
   return fmt::format(
       "struct {0} {{\n  struct wanted {2};\n  const void* bytes;\n"
@@ -73,10 +79,11 @@ std::string entry_point(const Signature& s, std::size_t index) {
         "              __is_same(decltype({0}), void({1}const ks_group*) noexcept),\n"
         "              \"the plan calls it as: void {0}({2}const ks_group* group)\");\n",
         s.kernel, types, wanted);
-  return text + fmt::format(
-      "extern \"C\" __attribute__((visibility(\"default\")))\n"
-      "void {}(const void* const* a, const ks_group* group) {{ (void)a; {}({}group); }}\n",
-      entry_name(index), s.kernel, call);
+  return text +
+         fmt::format(
+             "extern \"C\" __attribute__((visibility(\"default\")))\n"
+             "void {}(const void* const* a, const ks_group* group) {{ (void)a; {}({}group); }}\n",
+             entry_name(index), s.kernel, call);
 }
 
 }  // namespace
@@ -86,7 +93,8 @@ Signature signature_of(const kernel::BoundLaunch& launch) {
   s.kernel = launch.kernel;
   for (std::size_t i = 0; i < launch.args.size(); ++i) {
     if (const auto* tensor = std::get_if<kernel::BoundTensor>(&launch.args[i])) {
-      s.types.push_back(fmt::format("{}{}*", tensor->writes ? "" : "const ", kernel::cpp_name(tensor->dtype)));
+      s.types.push_back(
+          fmt::format("{}{}*", tensor->writes ? "" : "const ", kernel::cpp_name(tensor->dtype)));
       s.names.push_back(tensor->tensor);
     } else if (const auto* scalar = std::get_if<kernel::BoundScalar>(&launch.args[i])) {
       s.types.emplace_back(cpp_type(scalar->kind));
@@ -101,9 +109,12 @@ Signature signature_of(const kernel::BoundLaunch& launch) {
 
 std::size_t size_bytes(kernel::ScalarKind kind) {
   switch (kind) {
-    case kernel::ScalarKind::boolean: return 1;
-    case kernel::ScalarKind::i64: return 8;
-    default: return 4;
+    case kernel::ScalarKind::boolean:
+      return 1;
+    case kernel::ScalarKind::i64:
+      return 8;
+    default:
+      return 4;
   }
 }
 
@@ -150,13 +161,24 @@ toolchain::CompileRequest compile_request(const kernel::Program& program, const 
   request.files.emplace_back(kMainFile, std::move(main));
   request.files.emplace_back(kHeaderFile, kKernelHeader);
   // The dialect's flags; no -ffast-math: NaNs and infinities mean something (poison, masks).
-  request.flags = {"-std=c++20", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math",
-                   "-ffp-contract=fast", "-fPIC", "-shared", "-fvisibility=hidden", "-pipe",
-                   "-include", std::string(kHeaderFile)};
+  request.flags = {"-std=c++20",
+                   "-O3",
+                   "-march=native",
+                   "-fno-math-errno",
+                   "-fno-trapping-math",
+                   "-ffp-contract=fast",
+                   "-fPIC",
+                   "-shared",
+                   "-fvisibility=hidden",
+                   "-pipe",
+                   "-Iks_harness",
+                   "-include",
+                   std::string(kHeaderFile)};
   // Undefined symbols are found now, not when it is loaded. No warnings: logs are for errors.
   request.flags.insert(request.flags.end(), {"-Wl,-z,defs", "-w", "-fno-diagnostics-color"});
   request.flags.push_back(compiler_is_clang ? "-ferror-limit=5" : "-fmax-errors=5");
-  for (const auto& [name, value] : object.defines) request.flags.push_back(fmt::format("-D{}={}", name, value));
+  for (const auto& [name, value] : object.defines)
+    request.flags.push_back(fmt::format("-D{}={}", name, value));
   return request;
 }
 

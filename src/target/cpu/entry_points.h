@@ -13,12 +13,15 @@
 
 namespace ksearch::target {
 
+/// Of one kernel; the worker lays them out on its stack.
+inline constexpr std::size_t kMostArguments = 64;
+
 /// A kernel as one launch calls it: its name and the C++ types of its arguments.
 struct Signature {
   std::string kernel;
   /// "const float*", "int64_t", "struct{int32_t n;float s;}", ..., without the group
   std::vector<std::string> types;
-  std::vector<std::string> names;        ///< for messages: "x", "cols"
+  std::vector<std::string> names;  ///< for messages: "x", "cols"
   friend bool operator==(const Signature& a, const Signature& b) {
     return a.kernel == b.kernel && a.types == b.types;
   }

@@ -61,8 +61,8 @@ class Line {
   std::size_t size_ = 0;
 };
 
-/// Only the first thread that faults reports; the others wait for the process to end. A second fault
-/// of the same thread is one of its own handler's: it reports that instead.
+/// Only the first thread that faults reports; the others wait for the process to end. A second
+/// fault of the same thread is one of its own handler's: it reports that instead.
 void claim_report() {
   const auto self = static_cast<pid_t>(::syscall(SYS_gettid));
   pid_t nobody = 0;
@@ -109,7 +109,8 @@ void on_crash(int signal, siginfo_t* info, void* context) {
     (void)context;
 #endif
     // A candidate that used up its memory meets a null pointer next.
-    void* probe = ::mmap(nullptr, kProbe, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* probe =
+        ::mmap(nullptr, kProbe, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (probe == MAP_FAILED) line.text(",\"memory\":true");
   }
   line.text("}").send();
@@ -121,13 +122,14 @@ void on_crash(int signal, siginfo_t* info, void* context) {
 void prepare_thread() {
   stack_t stack{};
   stack.ss_size = kHandlerStack;
-  stack.ss_sp = ::mmap(nullptr, kHandlerStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack.ss_sp =
+      ::mmap(nullptr, kHandlerStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (stack.ss_sp != MAP_FAILED) ::sigaltstack(&stack, nullptr);
 }
 
 void install_fault_handlers(int control) {
   g_control = control;
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   sigemptyset(&action.sa_mask);
   action.sa_sigaction = on_crash;
@@ -139,8 +141,8 @@ void install_fault_handlers(int control) {
 
 void ask_for_matrix_unit() {
 #if defined(__x86_64__)
-  // arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA); before Linux 5.16 and without AMX it fails,
-  // and the profile does not offer AMX.
+  // arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA); before Linux 5.16 and without AMX it
+  // fails, and the profile does not offer AMX.
   ::syscall(SYS_arch_prctl, 0x1023, 18);
 #endif
 }

@@ -11,7 +11,7 @@ struct ks_group {
   int64_t count[3];  ///< groups of the launch in each dimension
   int32_t worker;    ///< thread that runs this group, 0 <= worker < workers
   int32_t workers;
-  void* memory;      ///< `group_memory` bytes, 64-byte aligned, one block a worker; not cleared
+  void* memory;  ///< `group_memory` bytes, 64-byte aligned, one block a worker; not cleared
 };
 
 /// IEEE binary16 as stored. Arithmetic goes through float.

@@ -1,5 +1,6 @@
 // What a CPU worker takes from itself before candidate code runs: every system call but a few. And
-// the handlers that report what candidate code tried, or where it crashed. One file for each system.
+// the handlers that report what candidate code tried, or where it crashed. One file for each
+// system.
 #pragma once
 
 #include <atomic>

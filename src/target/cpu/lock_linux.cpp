@@ -1,5 +1,3 @@
-#include "target/cpu/lock.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/futex.h>
@@ -16,10 +14,13 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "target/cpu/lock.h"
+
 namespace ksearch::target {
 namespace {
 
-/// An allow-list filter in the making: whatever is not allowed traps (SIGSYS), which names the call.
+/// An allow-list filter in the making: whatever is not allowed traps (SIGSYS), which names the
+/// call.
 class Filter {
  public:
   Filter() : context_(seccomp_init(SCMP_ACT_TRAP)) {
@@ -51,16 +52,16 @@ class Filter {
 /// Memory, waiting, the clock, the control socket, leaving: what the harness and <vector> need.
 void allow_running(Filter& filter, int control) {
   const auto fd = static_cast<scmp_datum_t>(control);
-  for (const int call : {SCMP_SYS(munmap), SCMP_SYS(brk), SCMP_SYS(mremap), SCMP_SYS(madvise),
-                         SCMP_SYS(sched_yield), SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday),
-                         SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask),
-                         SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(restart_syscall),
-                         SCMP_SYS(getrandom)})
+  for (const int call :
+       {SCMP_SYS(munmap), SCMP_SYS(brk), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(sched_yield),
+        SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday), SCMP_SYS(exit_group),
+        SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask), SCMP_SYS(getpid), SCMP_SYS(gettid),
+        SCMP_SYS(restart_syscall), SCMP_SYS(getrandom)})
     filter.allow(call);
   for (const int call : {SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(recvfrom), SCMP_SYS(sendto)})
     filter.allow_if(call, {SCMP_A0(SCMP_CMP_EQ, fd)});
-  // What stdio and pthread_create do before the call that is to be reported: look at the descriptor of
-  // an output, set glibc's own two signals.
+  // What stdio and pthread_create do before the call that is to be reported: look at the descriptor
+  // of an output, set glibc's own two signals.
   for (const scmp_datum_t output : {1, 2})
     for (const int call : {SCMP_SYS(fstat), SCMP_SYS(newfstatat)})
       filter.allow_if(call, {SCMP_A0(SCMP_CMP_EQ, output)});
@@ -84,10 +85,10 @@ std::string lock_for_loading(int control) {
 #endif
   Filter filter;
   allow_running(filter, control);
-  for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mprotect), SCMP_SYS(close), SCMP_SYS(fstat),
-                         SCMP_SYS(newfstatat), SCMP_SYS(pread64), SCMP_SYS(lseek),
-                         SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(getcwd),
-                         SCMP_SYS(seccomp)})  // the second lock
+  for (const int call :
+       {SCMP_SYS(mmap), SCMP_SYS(mprotect), SCMP_SYS(close), SCMP_SYS(fstat), SCMP_SYS(newfstatat),
+        SCMP_SYS(pread64), SCMP_SYS(lseek), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
+        SCMP_SYS(getcwd), SCMP_SYS(seccomp)})  // the second lock
     filter.allow(call);
   filter.allow_if(SCMP_SYS(prctl), {SCMP_A0(SCMP_CMP_EQ, PR_SET_NO_NEW_PRIVS)});
   filter.allow(SCMP_SYS(read));

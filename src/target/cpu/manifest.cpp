@@ -20,7 +20,8 @@ Json to_json(const Manifest& manifest) {
     for (const auto& [name, value] : object.plan.defines) defines[name] = value;
     for (const Signature& s : object.plan.kernels)
       kernels.push_back({{"kernel", s.kernel}, {"types", s.types}, {"names", s.names}});
-    objects.push_back({{"file", object.file}, {"defines", std::move(defines)}, {"kernels", std::move(kernels)}});
+    objects.push_back(
+        {{"file", object.file}, {"defines", std::move(defines)}, {"kernels", std::move(kernels)}});
   }
   return {{"format", kFormat}, {"objects", std::move(objects)}};
 }

@@ -12,7 +12,7 @@ namespace ksearch::target {
 
 struct Manifest {
   struct Object {
-    std::string file;   ///< the shared object, in the build cache
+    std::string file;  ///< the shared object, in the build cache
     ObjectPlan plan;
   };
   std::vector<Object> objects;

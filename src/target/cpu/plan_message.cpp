@@ -11,9 +11,12 @@ namespace ksearch::target {
 namespace {
 using base::Json;
 
+constexpr double kMostGroups = 0x1p48;
+
 std::string to_hex(const std::byte* bytes, std::size_t count) {
   std::string text;
-  for (std::size_t i = 0; i < count; ++i) text += fmt::format("{:02x}", static_cast<unsigned>(bytes[i]));
+  for (std::size_t i = 0; i < count; ++i)
+    text += fmt::format("{:02x}", static_cast<unsigned>(bytes[i]));
   return text;
 }
 
@@ -31,10 +34,14 @@ void put_scalar(const kernel::BoundScalar& scalar, std::byte* at) {
   };
   const auto put = [&](auto value) { std::memcpy(at, &value, sizeof(value)); };
   switch (scalar.kind) {
-    case kernel::ScalarKind::i32: return put(static_cast<std::int32_t>(integer()));
-    case kernel::ScalarKind::u32: return put(static_cast<std::uint32_t>(integer()));
-    case kernel::ScalarKind::i64: return put(integer());
-    case kernel::ScalarKind::boolean: return put(integer() != 0);
+    case kernel::ScalarKind::i32:
+      return put(static_cast<std::int32_t>(integer()));
+    case kernel::ScalarKind::u32:
+      return put(static_cast<std::uint32_t>(integer()));
+    case kernel::ScalarKind::i64:
+      return put(integer());
+    case kernel::ScalarKind::boolean:
+      return put(integer() != 0);
     case kernel::ScalarKind::f32: {
       const auto* d = std::get_if<double>(&scalar.value);
       return put(static_cast<float>(d ? *d : static_cast<double>(integer())));
@@ -51,7 +58,8 @@ std::string scalar_hex(const kernel::BoundScalar& scalar) {
 std::string struct_hex(const kernel::BoundStruct& s) {
   const StructLayout layout = layout_of(s);
   std::vector<std::byte> bytes(layout.bytes);
-  for (std::size_t i = 0; i < s.fields.size(); ++i) put_scalar(s.fields[i], &bytes[layout.offsets[i]]);
+  for (std::size_t i = 0; i < s.fields.size(); ++i)
+    put_scalar(s.fields[i], &bytes[layout.offsets[i]]);
   return to_hex(bytes.data(), bytes.size());
 }
 
@@ -59,17 +67,26 @@ std::string struct_hex(const kernel::BoundStruct& s) {
 std::string element_hex(kernel::DType type, double value) {
   using kernel::DType;
   switch (type) {
-    case DType::float64: return hex_of(value);
-    case DType::float32: return hex_of(static_cast<float>(value));
-    case DType::float16: return hex_of(kernel::half_from_float(static_cast<float>(value)));
-    case DType::bfloat16: return hex_of(kernel::bfloat16_from_float(static_cast<float>(value)));
-    default: break;
+    case DType::float64:
+      return hex_of(value);
+    case DType::float32:
+      return hex_of(static_cast<float>(value));
+    case DType::float16:
+      return hex_of(kernel::half_from_float(static_cast<float>(value)));
+    case DType::bfloat16:
+      return hex_of(kernel::bfloat16_from_float(static_cast<float>(value)));
+    default:
+      break;
   }
   switch (kernel::size_bytes(type)) {
-    case 8: return hex_of(static_cast<std::int64_t>(value));
-    case 4: return hex_of(static_cast<std::int32_t>(value));  // wraps for uint32 as C does
-    case 2: return hex_of(static_cast<std::int16_t>(value));
-    default: return hex_of(static_cast<std::int8_t>(value));
+    case 8:
+      return hex_of(static_cast<std::int64_t>(value));
+    case 4:
+      return hex_of(static_cast<std::int32_t>(value));  // wraps for uint32 as C does
+    case 2:
+      return hex_of(static_cast<std::int16_t>(value));
+    default:
+      return hex_of(static_cast<std::int8_t>(value));
   }
 }
 
@@ -99,7 +116,9 @@ class Message {
       const Buffer& buffer = *own_.find(s.name);
       if (s.init) fills.push_back(fill_json(false, buffer, element_hex(s.dtype, *s.init)));
       // All ones are a NaN in every float format.
-      else poison.push_back(fill_json(false, buffer, std::string(2 * kernel::size_bytes(s.dtype), 'f')));
+      else
+        poison.push_back(
+            fill_json(false, buffer, std::string(2 * kernel::size_bytes(s.dtype), 'f')));
     }
     Json message = {{"op", "prepare"},
                     {"shared", mapping_json(set_, job_.sets)},
@@ -114,13 +133,16 @@ class Message {
  private:
   void lay_out_own() {
     for (const kernel::BoundScratch& s : job_.plan->scratch)
-      own_.add(s.name, static_cast<std::size_t>(s.elements) * kernel::size_bytes(s.dtype), job_.guard);
+      own_.add(s.name, static_cast<std::size_t>(s.elements) * kernel::size_bytes(s.dtype),
+               job_.guard);
     // Launches run one after another, so one block a worker serves all of them, as long as each
     // finds its end at the guard: blocks of different sizes are different buffers.
     for (const kernel::BoundLaunch& launch : job_.plan->launches)
-      if (!launch.group_memory.empty() && launch.group_memory[0] > 0 && !own_.find(memory_name(launch, 0)))
+      if (!launch.group_memory.empty() && launch.group_memory[0] > 0 &&
+          !own_.find(memory_name(launch, 0)))
         for (int worker = 0; worker < workers_; ++worker)
-          own_.add(memory_name(launch, worker), static_cast<std::size_t>(launch.group_memory[0]), job_.guard);
+          own_.add(memory_name(launch, worker), static_cast<std::size_t>(launch.group_memory[0]),
+                   job_.guard);
     own_.close();
   }
 
@@ -129,12 +151,20 @@ class Message {
   }
 
   std::variant<Json, kernel::Verdict> launch_json(const kernel::BoundLaunch& launch) const {
+    if (launch.args.size() > kMostArguments)
+      return kernel::Verdict(kernel::Unsupported{
+          fmt::format("{} takes more than {} arguments", launch.kernel, kMostArguments)});
+    double groups = 1;
+    for (const std::int64_t n : launch.groups) groups *= static_cast<double>(n);
+    if (groups > kMostGroups)
+      return kernel::Verdict(kernel::LimitExceeded{"groups of a launch", groups, kMostGroups});
     const auto object = std::find_if(objects_.begin(), objects_.end(), [&](const ObjectPlan& o) {
       return o.defines == launch.defines;
     });
     if (object == objects_.end())
       return kernel::Verdict(kernel::Unsupported{"the plan uses defines that were not built"});
-    const auto kernel = std::find(object->kernels.begin(), object->kernels.end(), signature_of(launch));
+    const auto kernel =
+        std::find(object->kernels.begin(), object->kernels.end(), signature_of(launch));
     if (kernel == object->kernels.end())
       return kernel::Verdict(kernel::Unsupported{"the plan uses a kernel that was not built"});
     Json json = {{"object", object - objects_.begin()},
@@ -165,11 +195,12 @@ class Message {
       const Buffer* shared = set_.find(tensor.tensor);
       const Buffer* buffer = shared ? shared : own_.find(tensor.tensor);
       KS_CHECK(buffer, "a bound plan names tensors of the task or scratch");
-      const std::size_t offset =
-          buffer->offset + static_cast<std::size_t>(tensor.offset) * kernel::size_bytes(tensor.dtype);
+      const std::size_t offset = buffer->offset + static_cast<std::size_t>(tensor.offset) *
+                                                      kernel::size_bytes(tensor.dtype);
       json["arguments"].push_back({{shared ? "shared" : "own", offset}});
       if (tensor.init)
-        json["fills"].push_back(fill_json(shared != nullptr, *buffer, element_hex(tensor.dtype, *tensor.init)));
+        json["fills"].push_back(
+            fill_json(shared != nullptr, *buffer, element_hex(tensor.dtype, *tensor.init)));
     }
   }
 

@@ -4,11 +4,12 @@
 #include <array>
 #include <cstring>
 
+#include "target/cpu/entry_points.h"
+
 namespace ksearch::target {
 namespace {
 using base::Json;
 
-constexpr std::size_t kMostArguments = 64;
 constexpr std::size_t kFillChunk = 256 << 10;
 
 std::vector<std::byte> from_hex(const std::string& text) {
@@ -81,8 +82,8 @@ RunnableArgument read_argument(const Json& json, std::vector<std::byte>& values)
 
 }  // namespace
 
-std::string PlanRunner::read(const Json& message, const std::vector<std::vector<EntryPoint>>& entries,
-                             PlanRunner& out) {
+std::string PlanRunner::read(const Json& message,
+                             const std::vector<std::vector<EntryPoint>>& entries, PlanRunner& out) {
   out = PlanRunner();
   out.set_stride_ = message.at("stride");
   for (const Json& json : message.at("launches")) {
@@ -98,7 +99,7 @@ std::string PlanRunner::read(const Json& message, const std::vector<std::vector<
     }
     for (const Json& argument : json.at("arguments"))
       launch.arguments.push_back(read_argument(argument, out.values_));
-    if (launch.arguments.size() > kMostArguments) return "more than 64 arguments";
+    if (launch.arguments.size() > kMostArguments) return "too many arguments";
     for (const Json& f : json.at("fills")) launch.fills.push_back(read_fill(f));
     out.launches_.push_back(std::move(launch));
   }

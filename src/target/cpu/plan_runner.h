@@ -18,7 +18,7 @@ using EntryPoint = void (*)(const void* const* arguments, const ks_group* group)
 
 /// A pattern repeated over a range: `init` of an argument or of scratch.
 struct Fill {
-  bool shared = true;             ///< of the tensors' memory, else of the plan's own
+  bool shared = true;  ///< of the tensors' memory, else of the plan's own
   std::size_t offset = 0;
   std::size_t elements = 0;
   std::vector<std::byte> element;
@@ -27,13 +27,13 @@ struct Fill {
 struct RunnableArgument {
   enum class Kind { shared, own, null, value };
   Kind kind = Kind::null;
-  std::size_t offset = 0;         ///< into its memory, or into the values
+  std::size_t offset = 0;  ///< into its memory, or into the values
 };
 
 struct RunnableLaunch {
   EntryPoint entry = nullptr;
   std::int64_t groups[3] = {1, 1, 1};
-  std::size_t group_memory = 0;   ///< offset of worker 0's block in the plan's own memory
+  std::size_t group_memory = 0;  ///< offset of worker 0's block in the plan's own memory
   std::size_t group_memory_stride = 0;
   bool has_group_memory = false;
   std::vector<RunnableArgument> arguments;

@@ -5,8 +5,8 @@
 namespace ksearch::target {
 namespace {
 
-// 24 accumulators: latency 4 or 5 times two to four pipes, and they fit 32 registers (16 of AVX2 hold
-// 12 of them without a spill).
+// 24 accumulators: latency 4 or 5 times two to four pipes, and they fit 32 registers (16 of AVX2
+// hold 12 of them without a spill).
 constexpr const char* kFmaSource = R"cpp(
 #if defined(__AVX512F__)
 #define WIDTH 16
@@ -20,53 +20,59 @@ constexpr const char* kFmaSource = R"cpp(
 #else
 #define COUNT 12
 #endif
-typedef float vec __attribute__((vector_size(4 * WIDTH)));
-extern "C" void probe(float* out, int64_t iterations, const ks_group* g) {
-  vec acc[COUNT];
-  const float seed = out[g->id[0]];
-  const vec a = seed * 0.5f + vec{}, b = seed + vec{};
+  typedef float vec __attribute__((vector_size(4 * WIDTH)));
+  extern "C" void probe(float* out, int64_t iterations, const ks_group* g) {
+    vec acc[COUNT];
+    const float seed = out[g->id[0]];
+    const vec a = seed * 0.5f + vec{}, b = seed + vec{};
 #pragma GCC unroll 24
-  for (int k = 0; k < COUNT; ++k) acc[k] = b + static_cast<float>(k);
-  for (int64_t i = 0; i < iterations; ++i) {
+    for (int k = 0; k < COUNT; ++k) acc[k] = b + static_cast<float>(k);
+    for (int64_t i = 0; i < iterations; ++i) {
 #pragma GCC unroll 24
-    for (int k = 0; k < COUNT; ++k) acc[k] = acc[k] * a + b;
+      for (int k = 0; k < COUNT; ++k) acc[k] = acc[k] * a + b;
+    }
+    vec sum{};
+#pragma GCC unroll 24
+    for (int k = 0; k < COUNT; ++k) sum += acc[k];
+    float total = 0;
+    for (int k = 0; k < WIDTH; ++k) total += sum[k];
+    out[g->id[0]] = total > 1e30f ? 1.0f : 0.5f;
   }
-  vec sum{};
-#pragma GCC unroll 24
-  for (int k = 0; k < COUNT; ++k) sum += acc[k];
-  float total = 0;
-  for (int k = 0; k < WIDTH; ++k) total += sum[k];
-  out[g->id[0]] = total > 1e30f ? 1.0f : 0.5f;
-}
 )cpp";
 
 constexpr const char* kMatrixSource = R"cpp(
 #include <immintrin.h>
-extern "C" void probe(float* out, int64_t iterations, const ks_group* g) {
+  extern "C" void probe(float* out, int64_t iterations, const ks_group* g) {
 #ifdef __AMX_BF16__
-  // Rows of 64 bytes: tiles 0 to 3 accumulate, 4 to 7 are the operands.
-  alignas(64) unsigned char config[64] = {1};
-  for (int t = 0; t < 8; ++t) {
-    config[16 + 2 * t] = 64;
-    config[48 + t] = 16;
-  }
-  alignas(64) unsigned char zeros[1024] = {};
-  _tile_loadconfig(config);
-  _tile_zero(0); _tile_zero(1); _tile_zero(2); _tile_zero(3);
-  _tile_loadd(4, zeros, 64); _tile_loadd(5, zeros, 64); _tile_loadd(6, zeros, 64); _tile_loadd(7, zeros, 64);
-  for (int64_t i = 0; i < iterations; ++i) {
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_dpbf16ps(1, 4, 7);
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
-  }
-  _tile_stored(0, zeros, 64);
-  out[g->id[0]] = static_cast<float>(zeros[0]);
-  _tile_release();
+    // Rows of 64 bytes: tiles 0 to 3 accumulate, 4 to 7 are the operands.
+    alignas(64) unsigned char config[64] = {1};
+    for (int t = 0; t < 8; ++t) {
+      config[16 + 2 * t] = 64;
+      config[48 + t] = 16;
+    }
+    alignas(64) unsigned char zeros[1024] = {};
+    _tile_loadconfig(config);
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    _tile_loadd(4, zeros, 64);
+    _tile_loadd(5, zeros, 64);
+    _tile_loadd(6, zeros, 64);
+    _tile_loadd(7, zeros, 64);
+    for (int64_t i = 0; i < iterations; ++i) {
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+    }
+    _tile_stored(0, zeros, 64);
+    out[g->id[0]] = static_cast<float>(zeros[0]);
+    _tile_release();
 #else
-  out[g->id[0]] = static_cast<float>(iterations);
+    out[g->id[0]] = static_cast<float>(iterations);
 #endif
-}
+  }
 )cpp";
 constexpr double kMatrixFlopsAnIteration = 4 * 2.0 * 16 * 16 * 32;
 
@@ -74,28 +80,28 @@ constexpr const char* kCopySource = R"cpp(
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
-typedef float vec __attribute__((vector_size(64)));
-extern "C" void probe(const float* x, float* out, int64_t n, int64_t repeats, const ks_group* g) {
-  const int64_t blocks = n / 16, from = blocks * g->id[0] / g->count[0] * 16,
-                to = blocks * (g->id[0] + 1) / g->count[0] * 16;
-  for (int64_t r = 0; r < repeats; ++r) {
-    const vec add = static_cast<float>(r) + vec{};
-    for (int64_t i = from; i < to; i += 16) {
-      const vec v = *reinterpret_cast<const vec*>(x + i) + add;
+  typedef float vec __attribute__((vector_size(64)));
+  extern "C" void probe(const float* x, float* out, int64_t n, int64_t repeats, const ks_group* g) {
+    const int64_t blocks = n / 16, from = blocks * g->id[0] / g->count[0] * 16,
+                  to = blocks * (g->id[0] + 1) / g->count[0] * 16;
+    for (int64_t r = 0; r < repeats; ++r) {
+      const vec add = static_cast<float>(r) + vec{};
+      for (int64_t i = from; i < to; i += 16) {
+        const vec v = *reinterpret_cast<const vec*>(x + i) + add;
 #if STREAM && defined(__AVX512F__)
-      _mm512_stream_ps(out + i, reinterpret_cast<const __m512&>(v));
+        _mm512_stream_ps(out + i, reinterpret_cast<const __m512&>(v));
 #elif STREAM && defined(__AVX__)
-      _mm256_stream_ps(out + i, reinterpret_cast<const __m256*>(&v)[0]);
-      _mm256_stream_ps(out + i + 8, reinterpret_cast<const __m256*>(&v)[1]);
+        _mm256_stream_ps(out + i, reinterpret_cast<const __m256*>(&v)[0]);
+        _mm256_stream_ps(out + i + 8, reinterpret_cast<const __m256*>(&v)[1]);
 #else
-      *reinterpret_cast<vec*>(out + i) = v;
+        *reinterpret_cast<vec*>(out + i) = v;
+#endif
+      }
+#if STREAM && defined(__x86_64__)
+      _mm_sfence();
 #endif
     }
-#if STREAM && defined(__x86_64__)
-    _mm_sfence();
-#endif
   }
-}
 )cpp";
 
 Probe make(const char* source, int threads, std::vector<kernel::BoundArg> args,
@@ -132,24 +138,28 @@ Probe fma_probe(int threads, std::int64_t iterations, std::int64_t simd_width) {
 #else
   const double accumulators = simd_width == 16 ? 24 : 12;
 #endif
-  probe.flops = 2.0 * static_cast<double>(simd_width) * accumulators * static_cast<double>(iterations) * threads;
+  probe.flops = 2.0 * static_cast<double>(simd_width) * accumulators *
+                static_cast<double>(iterations) * threads;
   return probe;
 }
 
 Probe matrix_probe(int threads, std::int64_t iterations) {
-  Probe probe = make(kMatrixSource, threads, {tensor("out", true), integer(iterations, "iterations")},
-                     {{"out", kernel::DType::float32, {threads}, kernel::Access::out}});
+  Probe probe =
+      make(kMatrixSource, threads, {tensor("out", true), integer(iterations, "iterations")},
+           {{"out", kernel::DType::float32, {threads}, kernel::Access::out}});
   probe.flops = kMatrixFlopsAnIteration * static_cast<double>(iterations) * threads;
   return probe;
 }
 
-Probe copy_probe(int threads, std::int64_t working_set_bytes, std::int64_t repeats, bool streaming) {
+Probe copy_probe(int threads, std::int64_t working_set_bytes, std::int64_t repeats,
+                 bool streaming) {
   const std::int64_t n = working_set_bytes / 2 / 4;
-  Probe probe = make(kCopySource, threads,
-                     {tensor("x", false), tensor("out", true), integer(n, "n"), integer(repeats, "repeats")},
-                     {{"x", kernel::DType::float32, {n}, kernel::Access::in},
-                      {"out", kernel::DType::float32, {n}, kernel::Access::out}},
-                     {{"STREAM", streaming ? "1" : "0"}});
+  Probe probe =
+      make(kCopySource, threads,
+           {tensor("x", false), tensor("out", true), integer(n, "n"), integer(repeats, "repeats")},
+           {{"x", kernel::DType::float32, {n}, kernel::Access::in},
+            {"out", kernel::DType::float32, {n}, kernel::Access::out}},
+           {{"STREAM", streaming ? "1" : "0"}});
   probe.bytes = 8.0 * static_cast<double>(n) * static_cast<double>(repeats);
   return probe;
 }

@@ -23,8 +23,8 @@ struct Probe {
 Probe fma_probe(int threads, std::int64_t iterations, std::int64_t simd_width);
 /// The same for bfloat16 in the matrix unit.
 Probe matrix_probe(int threads, std::int64_t iterations);
-/// Reads half of the working set and writes the other half, `repeats` times. `streaming`: with stores
-/// that pass the caches by.
+/// Reads half of the working set and writes the other half, `repeats` times. `streaming`: with
+/// stores that pass the caches by.
 Probe copy_probe(int threads, std::int64_t working_set_bytes, std::int64_t repeats, bool streaming);
 
 }  // namespace ksearch::target

@@ -15,16 +15,29 @@ constexpr std::string_view kAssembly[] = {"asm", "__asm", "__asm__"};
 constexpr std::string_view kLookups[] = {"__has_include", "__has_include_next", "__has_embed"};
 // What no kernel needs and a prototype of one's own would give. Only as a call.
 constexpr std::string_view kSystem[] = {
-    "syscall", "fork",   "vfork",  "clone",   "execve", "execv",  "execvp",         "system",
-    "popen",   "dlopen", "dlsym",  "ptrace",  "mmap",   "munmap", "mprotect",       "socket",
-    "prctl",   "open",   "openat", "fopen",   "_exit",  "exit",   "pthread_create", "sigaction",
-    "usleep",  "sleep",  "nanosleep", "kill", "raise"};
+    "syscall", "fork",   "vfork",     "clone",  "execve", "execv",  "execvp",         "system",
+    "popen",   "dlopen", "dlsym",     "ptrace", "mmap",   "munmap", "mprotect",       "socket",
+    "prctl",   "open",   "openat",    "fopen",  "_exit",  "exit",   "pthread_create", "sigaction",
+    "usleep",  "sleep",  "nanosleep", "kill",   "raise"};
 // First words of pragmas that only steer the compiler.
-constexpr std::string_view kPragmas[] = {
-    "once",           "GCC optimize",     "GCC target",      "GCC push_options", "GCC pop_options",
-    "GCC ivdep",      "GCC unroll",       "GCC diagnostic",  "omp simd",         "omp declare simd",
-    "omp end declare", "clang loop",      "clang fp",        "clang diagnostic", "clang attribute",
-    "STDC FP_CONTRACT", "unroll",         "nounroll"};
+constexpr std::string_view kPragmas[] = {"once",
+                                         "GCC optimize",
+                                         "GCC target",
+                                         "GCC push_options",
+                                         "GCC pop_options",
+                                         "GCC ivdep",
+                                         "GCC unroll",
+                                         "GCC diagnostic",
+                                         "omp simd",
+                                         "omp declare simd",
+                                         "omp end declare",
+                                         "clang loop",
+                                         "clang fp",
+                                         "clang diagnostic",
+                                         "clang attribute",
+                                         "STDC FP_CONTRACT",
+                                         "unroll",
+                                         "nounroll"};
 
 template <class List>
 bool contains(const List& list, std::string_view name) {
@@ -33,7 +46,8 @@ bool contains(const List& list, std::string_view name) {
 
 bool allowed_pragma(const std::string& words) {
   return std::any_of(std::begin(kPragmas), std::end(kPragmas), [&](std::string_view p) {
-    return words == p || (words.starts_with(p) && (words[p.size()] == ' ' || words[p.size()] == '('));
+    return words == p ||
+           (words.starts_with(p) && (words[p.size()] == ' ' || words[p.size()] == '('));
   });
 }
 
@@ -51,7 +65,8 @@ class Checker {
       if (source_.text.find(trigraph) != std::string::npos) return fault(1, "uses a trigraph");
     CppToken before;
     for (CppToken token = lexer_.next(); token.kind != Kind::end; token = lexer_.next()) {
-      auto why = token.kind == Kind::hash && token.starts_line ? directive(token) : plain(token, before);
+      auto why =
+          token.kind == Kind::hash && token.starts_line ? directive(token) : plain(token, before);
       if (why) return why;
       before = token;
     }
@@ -81,17 +96,20 @@ class Checker {
       return fault(line, "#include wants a name in <> or quotes: a macro is not allowed there");
     const std::string inner = name.substr(1, name.size() - 2);
     if (contains(allowed_headers(), inner)) return std::nullopt;
-    const bool own = std::any_of(all_.begin(), all_.end(), [&](const auto& s) { return s.path == inner; });
+    const bool own =
+        std::any_of(all_.begin(), all_.end(), [&](const auto& s) { return s.path == inner; });
     if (own && name[0] == '"') return std::nullopt;
-    return fault(line, fmt::format("includes {}, which is neither a source of the program nor a plain "
-                                   "header: no files, threads, clocks or system calls",
-                                   name));
+    return fault(line,
+                 fmt::format("includes {}, which is neither a source of the program nor a plain "
+                             "header: no files, threads, clocks or system calls",
+                             name));
   }
 
   /// To the end of the line.
   std::vector<CppToken> rest_of_line() {
     std::vector<CppToken> tokens;
-    for (CppToken t = lexer_.next(); t.kind != Kind::newline && t.kind != Kind::end; t = lexer_.next())
+    for (CppToken t = lexer_.next(); t.kind != Kind::newline && t.kind != Kind::end;
+         t = lexer_.next())
       tokens.push_back(std::move(t));
     return tokens;
   }
@@ -133,7 +151,8 @@ class Checker {
 
   std::optional<std::string> system_call(const CppToken& token) {
     if (CppLexer ahead = lexer_; ahead.next().spelling != "(") return std::nullopt;
-    return fault(token.line, fmt::format("{}() is not for kernels: they compute, and nothing else", token.spelling));
+    return fault(token.line, fmt::format("{}() is not for kernels: they compute, and nothing else",
+                                         token.spelling));
   }
 
   std::optional<std::string> pragma_operator(int line) {
@@ -142,7 +161,8 @@ class Checker {
     if (text.kind != Kind::text) return fault(line, "_Pragma wants a string");
     std::string words;
     CppLexer inner(text.spelling);
-    for (CppToken t = inner.next(); t.kind != Kind::end && t.kind != Kind::punctuation; t = inner.next())
+    for (CppToken t = inner.next(); t.kind != Kind::end && t.kind != Kind::punctuation;
+         t = inner.next())
       words += (words.empty() ? "" : " ") + t.spelling;
     return pragma_words(line, words);
   }

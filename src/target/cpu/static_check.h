@@ -1,5 +1,6 @@
-// The rules of dialect `cpp` that can be seen in the text: which headers may be included, no assembly,
-// no pragma that reads files. A tripwire with a good message; the sandbox holds without it.
+// The rules of dialect `cpp` that can be seen in the text: which headers may be included, no
+// assembly, no pragma that reads files. A tripwire with a good message; the sandbox holds without
+// it.
 #pragma once
 
 #include <optional>

@@ -7,9 +7,10 @@
 namespace ksearch::target {
 namespace {
 
-// A launch is cut into this many chunks a thread: few enough to cost nothing, enough to even out
-// groups of different length (causal attention).
-constexpr std::int64_t kChunksAThread = 32;
+// A thread takes one part in (threads x this) of what is left: large pieces first, single groups at
+// the end, so that groups of different length (causal attention) even out and few cache lines
+// travel.
+constexpr std::int64_t kPartsAThread = 4;
 // Pauses before a waiting thread yields once, and yields before it sleeps (about 200 us).
 constexpr int kPausesAYield = 64;
 constexpr int kYields = 64;
@@ -20,7 +21,8 @@ ThreadPool::ThreadPool(int workers, const std::vector<int>& pin, const std::func
     : workers_(std::max(1, workers)) {
   std::atomic<int> entered{1};
   const auto settle = [&](int worker) {
-    if (static_cast<std::size_t>(worker) < pin.size()) pin_thread(pin[static_cast<std::size_t>(worker)]);
+    if (static_cast<std::size_t>(worker) < pin.size())
+      pin_thread(pin[static_cast<std::size_t>(worker)]);
     enter();
   };
   for (int worker = 1; worker < workers_; ++worker)
@@ -44,7 +46,7 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::ready() {
   if (workers_ == 1) return;
   resting_.word.store(0);
-  begin([](void*, std::int64_t, std::int64_t, int) {}, nullptr, 0, 1);
+  begin([](void*, std::int64_t, std::int64_t, int) {}, nullptr, 0);
   finish();
 }
 
@@ -55,16 +57,15 @@ void ThreadPool::run(PoolBody body, void* context, std::int64_t total) {
     body(context, 0, total, 0);
     return;
   }
-  begin(body, context, total, std::max<std::int64_t>(1, total / (workers_ * kChunksAThread)));
+  begin(body, context, total);
   work(0);
   finish();
 }
 
-void ThreadPool::begin(PoolBody body, void* context, std::int64_t total, std::int64_t chunk) {
+void ThreadPool::begin(PoolBody body, void* context, std::int64_t total) {
   body_ = body;
   context_ = context;
   total_ = total;
-  chunk_ = chunk;
   next_.store(0, std::memory_order_relaxed);
   left_.word.store(static_cast<std::uint32_t>(workers_ - 1), std::memory_order_relaxed);
   // Sequentially consistent with the sleeper's: either it sees the new launch or we see it asleep.
@@ -81,10 +82,13 @@ void ThreadPool::finish() {
 }
 
 void ThreadPool::work(int worker) {
-  for (;;) {
-    const std::int64_t first = next_.fetch_add(chunk_, std::memory_order_relaxed);
-    if (first >= total_) return;
-    body_(context_, first, std::min(total_, first + chunk_), worker);
+  std::int64_t first = next_.load(std::memory_order_relaxed);
+  while (first < total_) {
+    const std::int64_t last =
+        first + std::max<std::int64_t>(1, (total_ - first) / (workers_ * kPartsAThread));
+    if (!next_.compare_exchange_weak(first, last, std::memory_order_relaxed)) continue;
+    body_(context_, first, last, worker);
+    first = next_.load(std::memory_order_relaxed);
   }
 }
 

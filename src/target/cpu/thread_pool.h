@@ -19,8 +19,8 @@ using PoolBody = void (*)(void* context, std::int64_t first, std::int64_t last, 
 
 class ThreadPool {
  public:
-  /// `workers` threads, the caller is number 0. `pin[i]` is thread i's CPU; empty: not pinned. `enter`
-  /// runs first in each thread, the caller's too.
+  /// `workers` threads, the caller is number 0. `pin[i]` is thread i's CPU; empty: not pinned.
+  /// `enter` runs first in each thread, the caller's too.
   ThreadPool(int workers, const std::vector<int>& pin, const std::function<void()>& enter);
   ThreadPool(const ThreadPool&) = delete;
   ~ThreadPool();
@@ -40,19 +40,18 @@ class ThreadPool {
   };
   void loop(int worker);
   void work(int worker);
-  void begin(PoolBody body, void* context, std::int64_t total, std::int64_t chunk);
+  void begin(PoolBody body, void* context, std::int64_t total);
   void finish();
 
   int workers_;
   PoolBody body_ = nullptr;
   void* context_ = nullptr;
   std::int64_t total_ = 0;
-  std::int64_t chunk_ = 1;
-  Line generation_;                         // counts launches; threads wait for it to change
-  Line left_;                               // threads that have not finished this launch
+  Line generation_;  // counts launches; threads wait for it to change
+  Line left_;        // threads that have not finished this launch
   Line resting_;
   Line sleepers_;
-  std::exception_ptr thrown_;               // by a thread other than the caller's; guarded by left_
+  std::exception_ptr thrown_;  // by a thread other than the caller's; guarded by left_
   std::atomic<bool> has_thrown_{false};
   alignas(64) std::atomic<std::int64_t> next_{0};
   std::vector<std::thread> threads_;

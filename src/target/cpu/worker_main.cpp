@@ -98,8 +98,9 @@ class CpuWorkerMain {
     mapping = {};
     const std::size_t bytes = json.at("bytes");
     if (bytes == 0) return {};
-    void* at = shared ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, kMemoryDescriptor, 0)
-                      : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* at =
+        shared ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, kMemoryDescriptor, 0)
+               : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) return "memory";
     mapping = {static_cast<std::byte*>(at), bytes};
 #ifdef MADV_HUGEPAGE
@@ -123,7 +124,8 @@ class CpuWorkerMain {
     for (FaultRegion& region : g_fault_regions) region.start = nullptr;
     for (const bool shared : {true, false}) {
       Mapping& mapping = shared ? shared_ : own_;
-      if (const std::string why = map(message.at(shared ? "shared" : "own"), shared, mapping); !why.empty())
+      if (const std::string why = map(message.at(shared ? "shared" : "own"), shared, mapping);
+          !why.empty())
         return fail("memory", why);
       FaultRegion& region = g_fault_regions[shared ? 0 : 1];
       region.bytes = mapping.bytes;
@@ -179,7 +181,8 @@ int run_cpu_worker() {
     socket.send_line(R"({"failed":"memory","why":"std::bad_alloc"})");
     status = 1;
   } catch (const std::exception& e) {
-    socket.send_line(base::to_line({{"failed", "exception"}, {"why", std::string(e.what()).substr(0, 200)}}));
+    socket.send_line(
+        base::to_line({{"failed", "exception"}, {"why", std::string(e.what()).substr(0, 200)}}));
     status = 1;
   } catch (...) {
     socket.send_line(R"({"failed":"exception","why":"something that is no std::exception"})");

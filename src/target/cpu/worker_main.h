@@ -1,5 +1,5 @@
-// The CPU worker's own main: `ksearch worker cpu`. Started by CpuTarget only; it expects its control
-// socket and the shared memory as descriptors (worker_process.h).
+// The CPU worker's own main: `ksearch worker cpu`. Started by CpuTarget only; it expects its
+// control socket and the shared memory as descriptors (worker_process.h).
 #pragma once
 
 namespace ksearch::target {

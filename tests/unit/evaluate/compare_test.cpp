@@ -42,7 +42,8 @@ TEST(Compare, EqualIsRight) {
 
 TEST(Compare, RelativeRmsIsOverAllElements) {
   const std::vector<double> want{1, 1, 1, 1};
-  const Comparison c = compare(output({2, 2}), stored({1.0, 1.0, 1.0, 1.0 + 1.0 / (1 << 16)}), want);
+  const Comparison c =
+      compare(output({2, 2}), stored({1.0, 1.0, 1.0, 1.0 + 1.0 / (1 << 16)}), want);
   // One of four off by 2^-16: 2^-16 / 2.
   EXPECT_NEAR(c.error, 7.63e-6, 1e-8);
   EXPECT_TRUE(c.right);
@@ -89,11 +90,13 @@ TEST(Compare, AnInfinityThatIsWantedMustBeMet) {
 TEST(Compare, Float16ArithmeticDoesNotPassForFloat32) {
   const auto want = noise(1000);
   std::vector<double> got;
-  for (const double w : want) got.push_back(kernel::float_from_half(kernel::half_from_float(static_cast<float>(w))));
+  for (const double w : want)
+    got.push_back(kernel::float_from_half(kernel::half_from_float(static_cast<float>(w))));
   const Comparison c = compare(output({10, 100}), stored(got), want);
   EXPECT_FALSE(c.right);
   EXPECT_NEAR(c.error, 2e-4, 1e-4);
-  EXPECT_NE(c.why.find("the error is of the size of float16 arithmetic"), std::string::npos) << c.why;
+  EXPECT_NE(c.why.find("the error is of the size of float16 arithmetic"), std::string::npos)
+      << c.why;
 }
 
 TEST(Compare, SaysWhichRowsAreWrong) {
@@ -102,7 +105,8 @@ TEST(Compare, SaysWhichRowsAreWrong) {
   for (std::size_t i = 32; i < 64; ++i) got[i] = want[i - 32];
   const Comparison c = compare(output({8, 8}), stored(got), want);
   EXPECT_FALSE(c.right);
-  EXPECT_NE(c.why.find("all of them where index 0 (rows) is 4 or more"), std::string::npos) << c.why;
+  EXPECT_NE(c.why.find("all of them where index 0 (rows) is 4 or more"), std::string::npos)
+      << c.why;
 }
 
 TEST(Compare, SaysWhichColumnsAreWrong) {
@@ -110,7 +114,9 @@ TEST(Compare, SaysWhichColumnsAreWrong) {
   auto got = want;
   for (std::size_t r = 0; r < 8; ++r) got[r * 8 + 7] = -1;
   const Comparison c = compare(output({8, 8}), stored(got), want);
-  EXPECT_NE(c.why.find("8 of 64 elements are wrong, all of them where index 1 (cols) is 7"), std::string::npos) << c.why;
+  EXPECT_NE(c.why.find("8 of 64 elements are wrong, all of them where index 1 (cols) is 7"),
+            std::string::npos)
+      << c.why;
 }
 
 TEST(Compare, KnowsATransposeAndAFactor) {
@@ -119,8 +125,10 @@ TEST(Compare, KnowsATransposeAndAFactor) {
   for (std::size_t r = 0; r < 8; ++r)
     for (std::size_t c = 0; c < 8; ++c) turned[c * 8 + r] = want[r * 8 + c];
   for (const double w : want) scaled.push_back(2.5 * w);
-  EXPECT_NE(compare(output({8, 8}), stored(turned), want).why.find("the transpose"), std::string::npos);
-  EXPECT_NE(compare(output({8, 8}), stored(scaled), want).why.find("every element is 2.5 times what is wanted"),
+  EXPECT_NE(compare(output({8, 8}), stored(turned), want).why.find("the transpose"),
+            std::string::npos);
+  EXPECT_NE(compare(output({8, 8}), stored(scaled), want)
+                .why.find("every element is 2.5 times what is wanted"),
             std::string::npos);
 }
 
@@ -171,7 +179,8 @@ TEST(Poison, IsNaNInEveryFloatAndFoundAgain) {
     poison.fill(t, bytes);
     std::vector<double> values(32 / kernel::size_bytes(t));
     task::with_elements(t, [&]<class E>(E) {
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = E::load(bytes.data() + i * sizeof(typename E::Raw));
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = E::load(bytes.data() + i * sizeof(typename E::Raw));
     });
     for (const double v : values) EXPECT_TRUE(std::isnan(v));
     EXPECT_EQ(poison.left(t, bytes), static_cast<std::int64_t>(values.size()));

@@ -9,8 +9,8 @@ namespace ksearch::evaluate {
 namespace {
 
 using testing::FakeCall;
-using testing::ScaleSession;
 using testing::scale;
+using testing::ScaleSession;
 
 /// Two workers on one workload.
 struct Duel : ScaleSession {
@@ -33,7 +33,8 @@ struct Duel : ScaleSession {
   }
   void start() {
     truth = std::move(*Truth::open(task, target, {}, 1));
-    const auto bound = kernel::bind(testing::scale_program(task.definition, "naive"), task.definition, workload, target.device(), {});
+    const auto bound = kernel::bind(testing::scale_program(task.definition, "naive"),
+                                    task.definition, workload, target.device(), {});
     plan = *bound;
     a = *target.start({"a", "", {}}, nullptr);
     b = *target.start({"b", "", {}}, nullptr);
@@ -42,7 +43,9 @@ struct Duel : ScaleSession {
     rigs.emplace_back(*b, truth->maker(workload), outputs);
   }
   Tried<ContestResult> run() {
-    return contest({{"a", &rigs[0], &plan, std::nullopt, true}, {"b", &rigs[1], &plan, 1e-7, false}}, *truth, options, clock, random);
+    return contest(
+        {{"a", &rigs[0], &plan, std::nullopt, true}, {"b", &rigs[1], &plan, 1e-7, false}}, *truth,
+        options, clock, random);
   }
 };
 
@@ -52,8 +55,12 @@ TEST(Contest, DriftThatHitsBothCancels) {
   auto calls = std::make_shared<int>(0);
   d.add("a", scale, 0);
   d.add("b", scale, 0);
-  d.target.behaviours["a"].ns = [calls](const FakeCall&) { return 1e6 * std::pow(1.01, (*calls)++); };
-  d.target.behaviours["b"].ns = [calls](const FakeCall&) { return 2e6 * std::pow(1.01, (*calls)++); };
+  d.target.behaviours["a"].ns = [calls](const FakeCall&) {
+    return 1e6 * std::pow(1.01, (*calls)++);
+  };
+  d.target.behaviours["b"].ns = [calls](const FakeCall&) {
+    return 2e6 * std::pow(1.01, (*calls)++);
+  };
   d.options.share = std::chrono::milliseconds(1);
   d.options.least_rounds = 6;
   d.start();
@@ -92,10 +99,13 @@ TEST(Contest, StopsWhenTheShareIsUsed) {
 TEST(Contest, EveryTimedCallHasFreshInputs) {
   Duel d;
   auto firsts = std::make_shared<std::multiset<float>>();
-  d.add("a", [firsts](const FakeCall& c) {
-    firsts->insert(c.as("x")[0]);
-    scale(c);
-  }, 1e6);
+  d.add(
+      "a",
+      [firsts](const FakeCall& c) {
+        firsts->insert(c.as("x")[0]);
+        scale(c);
+      },
+      1e6);
   d.add("b", scale, 1e6);
   d.start();
   ASSERT_TRUE(d.run());
@@ -105,10 +115,13 @@ TEST(Contest, EveryTimedCallHasFreshInputs) {
 TEST(Contest, WarmCallsShareOneSet) {
   Duel d;
   auto outs = std::make_shared<std::set<const float*>>();
-  d.add("a", [outs](const FakeCall& c) {
-    outs->insert(c.as("out").data());
-    scale(c);
-  }, 1e6);
+  d.add(
+      "a",
+      [outs](const FakeCall& c) {
+        outs->insert(c.as("out").data());
+        scale(c);
+      },
+      1e6);
   d.add("b", scale, 1e6);
   d.options.fresh = false;
   d.start();
@@ -133,11 +146,13 @@ TEST(Contest, AnEntrantThatFailsLeavesTheOthersIn) {
 }
 
 TEST(Contest, CallsOfABatchFollowFromTheReferenceTimeAndFromMemory) {
-  const std::vector<kernel::TensorShape> small{{"x", kernel::DType::float32, {1000}, kernel::Access::in}};
+  const std::vector<kernel::TensorShape> small{
+      {"x", kernel::DType::float32, {1000}, kernel::Access::in}};
   EXPECT_EQ(calls_per_batch(1e6, small), 8);
   EXPECT_EQ(calls_per_batch(1e9, small), 1);
   EXPECT_EQ(calls_per_batch(10, small), 64);
-  const std::vector<kernel::TensorShape> large{{"x", kernel::DType::float32, {16 << 20}, kernel::Access::in}};
+  const std::vector<kernel::TensorShape> large{
+      {"x", kernel::DType::float32, {16 << 20}, kernel::Access::in}};
   EXPECT_EQ(calls_per_batch(1e6, large), 4);  // 64 MiB each
 }
 

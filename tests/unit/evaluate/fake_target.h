@@ -45,9 +45,11 @@ struct Behaviour {
 
 class FakeWorker final : public target::Worker {
  public:
-  FakeWorker(const Behaviour& behaviour, base::ManualClock& clock) : behaviour_(behaviour), clock_(clock) {}
+  FakeWorker(const Behaviour& behaviour, base::ManualClock& clock)
+      : behaviour_(behaviour), clock_(clock) {}
 
-  std::variant<std::monostate, kernel::Verdict, kernel::Lost> prepare(const target::Job& job) override {
+  std::variant<std::monostate, kernel::Verdict, kernel::Lost> prepare(
+      const target::Job& job) override {
     workload_ = *job.workload;
     plan_ = job.plan;
     sets_.assign(static_cast<std::size_t>(job.sets), {});
@@ -61,7 +63,8 @@ class FakeWorker final : public target::Worker {
   target::RunReply run(std::span<const int> order, bool, std::chrono::milliseconds limit) override {
     target::Done done;
     for (const int set : order) {
-      const FakeCall call{[&, set](std::string_view t) { return bytes(set, t); }, &workload_, plan_, calls_++};
+      const FakeCall call{[&, set](std::string_view t) { return bytes(set, t); }, &workload_, plan_,
+                          calls_++};
       if (behaviour_.fails)
         if (auto verdict = behaviour_.fails(call)) return *verdict;
       behaviour_.compute(call);
@@ -106,7 +109,8 @@ class FakeTarget final : public target::Target {
       const target::BuildRequest& request) override {
     ++builds;
     const std::string name = name_of(*request.program);
-    if (!behaviours.contains(name)) return kernel::Verdict(kernel::CompileFailed{"no behaviour " + name});
+    if (!behaviours.contains(name))
+      return kernel::Verdict(kernel::CompileFailed{"no behaviour " + name});
     if (behaviours.at(name).on_build) return *behaviours.at(name).on_build;
     return target::Executable{name, "", base::Json::object()};
   }

@@ -54,7 +54,12 @@ TEST(Session, AnExpertThatIsAProgramIsTheBaseline) {
   ScaleSession s;
   s.add("library", scale, 1.5e6);
   s.add("slow library", scale, 3e6);
-  s.add("wrong library", [](const FakeCall& c) { for (float& o : c.as("out")) o = 1; }, 1e3);
+  s.add(
+      "wrong library",
+      [](const FakeCall& c) {
+        for (float& o : c.as("out")) o = 1;
+      },
+      1e3);
   for (const char* name : {"library", "slow library", "wrong library"}) {
     task::Expert e;
     e.name = name;
@@ -68,7 +73,8 @@ TEST(Session, AnExpertThatIsAProgramIsTheBaseline) {
   EXPECT_EQ(b.best[0].expert, "library");
   EXPECT_EQ(b.best[1].expert, "library");
   int wrong = 0;
-  for (const ExpertResult& e : b.experts) wrong += e.expert == "wrong library" && !e.why_not.empty();
+  for (const ExpertResult& e : b.experts)
+    wrong += e.expert == "wrong library" && !e.why_not.empty();
   EXPECT_EQ(wrong, 2);
   const kernel::Outcome outcome = s.judge("fast");
   const auto& m = verdict_of<kernel::Measured>(outcome);
@@ -92,7 +98,12 @@ TEST(Session, TheParentIsTimedInTurnsWithTheProgram) {
 
 TEST(Session, ZerosAreWrong) {
   ScaleSession s;
-  s.add("zeros", [](const FakeCall& c) { for (float& o : c.as("out")) o = 0; }, 1e3);
+  s.add(
+      "zeros",
+      [](const FakeCall& c) {
+        for (float& o : c.as("out")) o = 0;
+      },
+      1e3);
   s.open();
   const auto o = s.judge("zeros");
   const auto& w = verdict_of<kernel::WrongResult>(o);
@@ -103,10 +114,13 @@ TEST(Session, ZerosAreWrong) {
 
 TEST(Session, HalfOfTheWorkIsFoundOnTinyShapes) {
   ScaleSession s;
-  s.add("half", [](const FakeCall& c) {
-    const auto x = c.as("x"), w = c.as("w"), out = c.as("out");
-    for (std::size_t i = 0; i < (out.size() + 1) / 2; ++i) out[i] = x[i] * w[i];
-  }, 1e3);
+  s.add(
+      "half",
+      [](const FakeCall& c) {
+        const auto x = c.as("x"), w = c.as("w"), out = c.as("out");
+        for (std::size_t i = 0; i < (out.size() + 1) / 2; ++i) out[i] = x[i] * w[i];
+      },
+      1e3);
   s.open();
   const auto o = s.judge("half");
   const auto& w = verdict_of<kernel::WrongResult>(o);
@@ -117,10 +131,13 @@ TEST(Session, HalfOfTheWorkIsFoundOnTinyShapes) {
 
 TEST(Session, StressedInputsFindWhatTheUsualOnesDoNot) {
   ScaleSession s;
-  s.add("clamps", [](const FakeCall& c) {
-    const auto x = c.as("x"), w = c.as("w"), out = c.as("out");
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::min(x[i], 20.0f) * w[i];
-  }, 1e3);
+  s.add(
+      "clamps",
+      [](const FakeCall& c) {
+        const auto x = c.as("x"), w = c.as("w"), out = c.as("out");
+        for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::min(x[i], 20.0f) * w[i];
+      },
+      1e3);
   s.open();
   const auto o = s.judge("clamps");
   const auto& w = verdict_of<kernel::WrongResult>(o);
@@ -130,9 +147,12 @@ TEST(Session, StressedInputsFindWhatTheUsualOnesDoNot) {
 TEST(Session, AnAnswerKeptByPointerIsFound) {
   ScaleSession s;
   auto seen = std::make_shared<std::set<const void*>>();
-  s.add("cache", [seen](const FakeCall& c) {
-    if (seen->insert(c.as("out").data()).second) scale(c);
-  }, 1e3);
+  s.add(
+      "cache",
+      [seen](const FakeCall& c) {
+        if (seen->insert(c.as("out").data()).second) scale(c);
+      },
+      1e3);
   s.open();
   const auto o = s.judge("cache");
   const auto& w = verdict_of<kernel::WrongResult>(o);
@@ -142,13 +162,19 @@ TEST(Session, AnAnswerKeptByPointerIsFound) {
 TEST(Session, ACheatThatBeginsWithTheTimingIsFoundThere) {
   ScaleSession s;
   // Right until it has been called 30 times: no check is left by then but those of timed batches.
-  s.add("patient", [](const FakeCall& c) {
-    if (c.number < 30) return scale(c);
-    for (float& o : c.as("out")) o = 1.5f;
-  }, 1e6);
-  s.add("lazy", [](const FakeCall& c) {
-    if (c.number < 30) scale(c);
-  }, 1e6);
+  s.add(
+      "patient",
+      [](const FakeCall& c) {
+        if (c.number < 30) return scale(c);
+        for (float& o : c.as("out")) o = 1.5f;
+      },
+      1e6);
+  s.add(
+      "lazy",
+      [](const FakeCall& c) {
+        if (c.number < 30) scale(c);
+      },
+      1e6);
   s.open();
   for (const char* name : {"patient", "lazy"}) {
     const auto o = s.judge(name);
@@ -159,10 +185,13 @@ TEST(Session, ACheatThatBeginsWithTheTimingIsFoundThere) {
 
 TEST(Session, AChangedInputIsToldByName) {
   ScaleSession s;
-  s.add("mutates", [](const FakeCall& c) {
-    scale(c);
-    c.as("w")[0] = 1;
-  }, 1e3);
+  s.add(
+      "mutates",
+      [](const FakeCall& c) {
+        scale(c);
+        c.as("w")[0] = 1;
+      },
+      1e3);
   s.open();
   EXPECT_EQ(verdict_of<kernel::InputChanged>(s.judge("mutates")).tensor, "w");
 }
@@ -170,7 +199,8 @@ TEST(Session, AChangedInputIsToldByName) {
 TEST(Session, CanariesAreFindings) {
   ScaleSession s;
   s.add("past", scale, 1e3);
-  s.target.behaviours["past"].canaries = {{"out_of_bounds", "out", "a byte past the end was changed"}};
+  s.target.behaviours["past"].canaries = {
+      {"out_of_bounds", "out", "a byte past the end was changed"}};
   s.open();
   const auto o = s.judge("past");
   EXPECT_EQ(verdict_of<kernel::Unsafe>(o).findings.at(0).buffer, "out");
@@ -179,7 +209,9 @@ TEST(Session, CanariesAreFindings) {
 TEST(Session, AHangEndsAtTenTimesNaiveAndTwoSeconds) {
   ScaleSession s;
   s.add("hangs", scale, 1e3);
-  s.target.behaviours["hangs"].ns = [](const FakeCall& c) { return c.axis("n") > 100 ? 1e13 : 1e3; };
+  s.target.behaviours["hangs"].ns = [](const FakeCall& c) {
+    return c.axis("n") > 100 ? 1e13 : 1e3;
+  };
   s.open();
   const auto o = s.judge("hangs");
   EXPECT_EQ(o.workload, "f1000");
@@ -249,10 +281,13 @@ TEST(Session, TunablesAreChosenByWorkload) {
 
 TEST(Session, ATunableChoiceThatIsWrongFailsTheProgram) {
   ScaleSession s;
-  s.add("one wrong", [](const FakeCall& c) {
-    scale(c);
-    if (c.define("B") == "64") c.as("out")[0] += 1;
-  }, 1e6);
+  s.add(
+      "one wrong",
+      [](const FakeCall& c) {
+        scale(c);
+        if (c.define("B") == "64") c.as("out")[0] += 1;
+      },
+      1e6);
   s.open();
   const auto o = s.judge("one wrong", R"({"B": [16, 64]})");
   EXPECT_EQ(kernel::kind(o), "WrongResult");
@@ -285,7 +320,12 @@ TEST(Session, AFloorThatIsMostOfTheTimeIsSaid) {
 
 TEST(Session, AWrongNaiveProgramIsAnError) {
   ScaleSession s;
-  s.add("naive", [](const FakeCall& c) { for (float& o : c.as("out")) o = 0; }, 1e6);
+  s.add(
+      "naive",
+      [](const FakeCall& c) {
+        for (float& o : c.as("out")) o = 0;
+      },
+      1e6);
   const auto opened = Session::open(s.options, [](std::string_view) {});
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().where, "naive program on t1");
@@ -297,7 +337,8 @@ TEST(Session, ATaskOnWhichZerosPassIsRefused) {
   s.task.definition.generate[0].settings = base::Json{{"mean", 0}, {"std", 0}};
   const auto opened = Session::open(s.options, [](std::string_view) {});
   ASSERT_FALSE(opened);
-  EXPECT_NE(opened.error().text().find("zeros pass on f1000"), std::string::npos) << opened.error().text();
+  EXPECT_NE(opened.error().text().find("zeros pass on f1000"), std::string::npos)
+      << opened.error().text();
 }
 
 TEST(Session, AWinnerIsCertified) {
@@ -309,14 +350,16 @@ TEST(Session, AWinnerIsCertified) {
   s.task.experts.push_back(std::move(e));
   s.add("fast", scale, 1e6);
   s.open();
-  const auto c = s.session->certify(scale_program(s.task.definition, "fast"), {}, [](std::string_view) {});
+  const auto c =
+      s.session->certify(scale_program(s.task.definition, "fast"), {}, [](std::string_view) {});
   ASSERT_TRUE(c) << c.error().text();
   EXPECT_TRUE(c->passed) << c->summary();
   std::set<std::string> names;
   for (const auto& check : c->checks) names.insert(check.name);
-  EXPECT_EQ(names, (std::set<std::string>{"held_out", "poison", "inputs_unchanged", "repeatable", "trivial_answers",
-                                          "ghost_replay", "sensitivity", "a_a_ratio", "empty_floor", "ratio",
-                                          "roofline", "fresh_inputs", "warm_cache"}));
+  EXPECT_EQ(names, (std::set<std::string>{"held_out", "poison", "inputs_unchanged", "repeatable",
+                                          "trivial_answers", "ghost_replay", "sensitivity",
+                                          "a_a_ratio", "empty_floor", "ratio", "roofline",
+                                          "fresh_inputs", "warm_cache"}));
   EXPECT_NEAR(c->heldout_ratio.value, 1.5, 0.05);
   EXPECT_EQ(c->heldout.size(), 1u);
   EXPECT_EQ(c->feedback.size(), 2u);
@@ -326,13 +369,17 @@ TEST(Session, AWinnerIsCertified) {
 
 TEST(Session, AProgramThatKnowsTheFeedbackShapesOnlyIsNotCertified) {
   ScaleSession s;
-  s.add("special", [](const FakeCall& c) {
-    scale(c);
-    if (c.axis("n") == 777) c.as("out")[100] = 0;
-  }, 1e6);
+  s.add(
+      "special",
+      [](const FakeCall& c) {
+        scale(c);
+        if (c.axis("n") == 777) c.as("out")[100] = 0;
+      },
+      1e6);
   s.open();
   EXPECT_EQ(kernel::kind(s.judge("special")), "Measured");
-  const auto c = s.session->certify(scale_program(s.task.definition, "special"), {}, [](std::string_view) {});
+  const auto c =
+      s.session->certify(scale_program(s.task.definition, "special"), {}, [](std::string_view) {});
   ASSERT_TRUE(c) << c.error().text();
   EXPECT_FALSE(c->passed);
   EXPECT_EQ(c->summary().substr(0, 24), "failed: held_out: h777: ") << c->summary();
@@ -342,15 +389,19 @@ TEST(Session, ATermHiddenInTheToleranceIsFoundBySensitivity) {
   ScaleSession s;
   // w differs from 1 by less than the output's tolerance can see, and the program leaves it out.
   s.task.definition.generate[1].settings = base::Json{{"low", 1}, {"high", 1.00001}};
-  s.add("drops", [](const FakeCall& c) {
-    const auto x = c.as("x"), out = c.as("out");
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = x[i];
-  }, 1e6);
+  s.add(
+      "drops",
+      [](const FakeCall& c) {
+        const auto x = c.as("x"), out = c.as("out");
+        for (std::size_t i = 0; i < out.size(); ++i) out[i] = x[i];
+      },
+      1e6);
   s.task.definition.outputs[0].tolerance = kernel::Tolerance{.relative_rms = 1e-5};
   const auto opened = Session::open(s.options, [](std::string_view) {});
   // The same data makes a copy of x pass: such a task is refused before anything is searched.
   ASSERT_FALSE(opened);
-  EXPECT_NE(opened.error().text().find("a copy of x passes"), std::string::npos) << opened.error().text();
+  EXPECT_NE(opened.error().text().find("a copy of x passes"), std::string::npos)
+      << opened.error().text();
 }
 
 }  // namespace

@@ -62,7 +62,8 @@ TEST(Statistics, IntervalCoversTheMedianNineteenTimesOfTwenty) {
     constexpr int kTrials = 4000;
     for (int t = 0; t < kTrials; ++t) {
       std::vector<double> samples;
-      for (int i = 0; i < n; ++i) samples.push_back(std::exp(3 * (random.unit() - 0.5)) - 1);  // median 0
+      for (int i = 0; i < n; ++i)
+        samples.push_back(std::exp(3 * (random.unit() - 0.5)) - 1);  // median 0
       const Interval i = location(samples);
       covered += i.low <= 0 && 0 <= i.high;
     }
@@ -79,12 +80,23 @@ TEST(Statistics, GeometricMeanAddsIntervalsInQuadrature) {
   EXPECT_EQ(mean.pairs, 6);
 }
 
-TEST(Statistics, UnpairedRatioCarriesBothIntervals) {
-  const std::vector<double> base{100, 110, 90}, program{10, 10, 10};
+TEST(Statistics, FewUnpairedSamplesPoolTheirVariance) {
+  // Logarithms 0.1, -0.1 and 0, 0, 0, 0 about their means: variance 0.02 / 4, t(4) = 2.776,
+  // 2.776 sqrt(0.005 (1/2 + 1/4)) = 0.17.
+  const std::vector<double> base{10 * std::exp(0.1), 10 * std::exp(-0.1)}, program{1, 1, 1, 1};
   const kernel::Ratio r = unpaired_ratio(base, program);
-  EXPECT_NEAR(r.value, 9.967, 0.01);
-  EXPECT_LT(r.low, 8);
-  EXPECT_GT(r.high, 12);
+  EXPECT_NEAR(r.value, 10, 1e-9);
+  EXPECT_NEAR(std::log(r.low), std::log(10) - 0.17, 1e-3);
+  EXPECT_NEAR(std::log(r.high), std::log(10) + 0.17, 1e-3);
+  EXPECT_EQ(r.pairs, 2);
+}
+
+TEST(Statistics, ManyUnpairedSamplesCarryBothIntervals) {
+  const std::vector<double> base{100, 110, 90, 105, 95, 100}, program{10, 11, 9, 10, 10, 10};
+  const kernel::Ratio r = unpaired_ratio(base, program);
+  EXPECT_NEAR(r.value, 10, 0.01);
+  EXPECT_LT(r.low, 9);
+  EXPECT_GT(r.high, 11);
 }
 
 }  // namespace

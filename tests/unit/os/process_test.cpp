@@ -1,7 +1,7 @@
 #include "os/process.h"
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,7 +9,8 @@ namespace ksearch::os {
 namespace {
 using namespace std::chrono_literals;
 
-Finished sh(const std::string& script, std::chrono::milliseconds limit = 20s, Command command = {}) {
+Finished sh(const std::string& script, std::chrono::milliseconds limit = 20s,
+            Command command = {}) {
   command.argv = {"/bin/sh", "-c", script};
   auto finished = run(command, limit);
   EXPECT_TRUE(finished) << finished.error().text();
@@ -37,8 +38,8 @@ TEST(Process, InheritsOnlyTheDescriptorsNamed) {
   ASSERT_EQ(::pipe(fds), 0);  // not close-on-exec, on purpose
   Command command;
   command.descriptors = {{fds[1], 7}};
-  const Finished f = sh("for i in 3 4 5 6 7 8 9; do (: >&$i) 2>/dev/null && echo $i; done; exit 0", 20s,
-                        command);
+  const Finished f =
+      sh("for i in 3 4 5 6 7 8 9; do (: >&$i) 2>/dev/null && echo $i; done; exit 0", 20s, command);
   ::close(fds[0]);
   ::close(fds[1]);
   EXPECT_EQ(f.output, "7\n");
@@ -94,7 +95,8 @@ TEST(Process, SignalsAreTold) {
 TEST(Process, LimitsHold) {
   Command command;
   command.limits.file_bytes = 0;
-  EXPECT_EQ(sh("cd /tmp && echo x > ksearch-limit-$$; s=$?; rm -f ksearch-limit-$$; exit $s", 20s, command)
+  EXPECT_EQ(sh("cd /tmp && echo x > ksearch-limit-$$; s=$?; rm -f ksearch-limit-$$; exit $s", 20s,
+               command)
                 .status.killed_by(),
             SIGXFSZ);
   Command memory;

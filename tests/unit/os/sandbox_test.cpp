@@ -49,9 +49,10 @@ TEST_P(SandboxTest, CannotReadFilesOfTheUserOrTheSystem) {
   const fs::path secret = folder_->path() / "secret";
   std::ofstream(secret) << "hunter2";
   EXPECT_NE(sh("cat " + secret.string()).status.code, 0);
-  EXPECT_EQ(sh("cat " + secret.string() + " /etc/passwd /etc/hostname /proc/self/environ 2>/dev/null")
-                .output,
-            "");
+  EXPECT_EQ(
+      sh("cat " + secret.string() + " /etc/passwd /etc/hostname /proc/self/environ 2>/dev/null")
+          .output,
+      "");
 }
 
 TEST_P(SandboxTest, ReadsAndWritesWhatThePolicyNames) {
@@ -91,11 +92,12 @@ TEST_P(SandboxTest, CannotSignalOtherProcesses) {
 
 TEST_P(SandboxTest, HasNoNetwork) {
   if (!fs::exists("/usr/bin/perl")) GTEST_SKIP() << "needs perl";
-  EXPECT_NE(sh("perl -MSocket -e 'socket(my $s, PF_INET, SOCK_STREAM, 6) or exit 1;"
-               "connect($s, sockaddr_in(9, inet_aton(\"127.0.0.1\"))) or exit($!{ECONNREFUSED} ? 3 : 2);"
-               "exit 0'")
-                .status.code,
-            0);
+  EXPECT_NE(
+      sh("perl -MSocket -e 'socket(my $s, PF_INET, SOCK_STREAM, 6) or exit 1;"
+         "connect($s, sockaddr_in(9, inet_aton(\"127.0.0.1\"))) or exit($!{ECONNREFUSED} ? 3 : 2);"
+         "exit 0'")
+          .status.code,
+      0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, SandboxTest,

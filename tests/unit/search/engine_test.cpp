@@ -93,6 +93,7 @@ TEST(Engine, RunsACycleFromIdeaToCertificate) {
   t.outcome(measured(0.5, 5.0));
   EXPECT_EQ(t.heard(), "evaluated best_improved budget asked");
   EXPECT_EQ(t.code_request().attempt, 2);
+  EXPECT_EQ(t.code_request().action->title, "do tile");  // K-Search drops it after the first pass
   EXPECT_EQ(t.code_request().best->hash, program("tiled").hash());
   EXPECT_EQ(t.code_request().last->hash, program("tiled").hash());
 
@@ -170,6 +171,8 @@ TEST(Engine, AFailedCycleIsHarderAndWorthHalf) {
   t.exhausted();
   EXPECT_EQ(t.node("a").action.difficulty, 5);
   EXPECT_EQ(t.node("a").ours.failed_cycles, 2);
+  EXPECT_EQ(t.event<event::Note>()->text,
+            "node a can no longer be reached: its action failed in 2 cycles");
   t.nothing();
   t.nothing();
   EXPECT_EQ(t.engine.status(), "nothing");

@@ -53,7 +53,8 @@ TEST(Canaries, SeeOneByteOnEitherSide) {
   memory[out.offset - 3] ^= std::byte{1};
   const auto before = damaged_canaries(arena, memory);
   ASSERT_EQ(before.size(), 1u);
-  EXPECT_EQ(before[0].message, "writes before the start of out (30 bytes long), 3 bytes off, 1 byte");
+  EXPECT_EQ(before[0].message,
+            "writes before the start of out (30 bytes long), 3 bytes off, 1 byte");
 }
 
 TEST(Faults, NameTheNearestBufferAndItsSide) {

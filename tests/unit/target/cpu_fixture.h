@@ -1,5 +1,6 @@
-// A CPU target for tests: one kernel over tensors x and out of float32, built and run in a sandboxed
-// worker. The build cache is the test program's own, so later tests find what earlier ones compiled.
+// A CPU target for tests: one kernel over tensors x and out of float32, built and run in a
+// sandboxed worker. The build cache is the test program's own, so later tests find what earlier
+// ones compiled.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,7 +43,8 @@ inline CpuTarget make_target(const CpuOptions& o = {}) {
   options.worker = {KSEARCH_CPU_WORKER};
   options.static_check = o.static_check;
   options.memory_limit_bytes = o.memory_limit_bytes;
-  const auto sandbox = os::Sandbox::find({.force = o.way, .allow_none = o.way == os::SandboxWay::none});
+  const auto sandbox =
+      os::Sandbox::find({.force = o.way, .allow_none = o.way == os::SandboxWay::none});
   EXPECT_TRUE(sandbox) << sandbox.error().text();
   return CpuTarget(toolchain::Builder(test_compiler(), *sandbox, test_cache()), std::move(options));
 }
@@ -54,7 +56,8 @@ struct Case {
   Job job;
   std::int64_t n = 0;
 
-  explicit Case(std::string source, std::int64_t elements = 1000, std::int64_t groups = 1, int sets = 1)
+  explicit Case(std::string source, std::int64_t elements = 1000, std::int64_t groups = 1,
+                int sets = 1)
       : n(elements) {
     program.dialect = kernel::Dialect::cpp;
     program.sources = {{"kernel.cpp", std::move(source)}};
@@ -94,7 +97,7 @@ struct Trial {
 };
 
 inline Trial run_case(CpuTarget& target, Case& c, std::chrono::milliseconds limit = 20s,
-                    const Trust* trust = nullptr) {
+                      const Trust* trust = nullptr) {
   Trial run;
   const auto failed = [&](const auto& reply) {
     if (const auto* verdict = std::get_if<kernel::Verdict>(&reply)) run.came_to = text(*verdict);

@@ -23,11 +23,12 @@ kernel::BoundLaunch launch(std::vector<kernel::BoundArg> args, kernel::BoundDefi
 }
 
 TEST(EntryPoints, SignatureFollowsThePlan) {
-  const Signature s = signature_of(launch({kernel::BoundTensor{"x", 0, false, DType::bfloat16, {}},
-                                           kernel::BoundTensor{"out", 0, true, DType::float32, {}},
-                                           BoundScalar{ScalarKind::i64, std::int64_t{3}, "n"},
-                                           BoundScalar{ScalarKind::f32, 0.5, "scale"},
-                                           BoundScalar{ScalarKind::boolean, std::int64_t{1}, "causal"}}));
+  const Signature s =
+      signature_of(launch({kernel::BoundTensor{"x", 0, false, DType::bfloat16, {}},
+                           kernel::BoundTensor{"out", 0, true, DType::float32, {}},
+                           BoundScalar{ScalarKind::i64, std::int64_t{3}, "n"},
+                           BoundScalar{ScalarKind::f32, 0.5, "scale"},
+                           BoundScalar{ScalarKind::boolean, std::int64_t{1}, "causal"}}));
   EXPECT_THAT(s.types, ElementsAre("const ks_bf16*", "float*", "int64_t", "float", "bool"));
 }
 

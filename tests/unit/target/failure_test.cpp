@@ -16,8 +16,9 @@ TEST(Failure, NamesTheRefusedCall) {
             "Rejected: by sandbox: it called socket (opens a network connection)");
   EXPECT_EQ(explained({{"refused", 257u}, {"first", 0u}, {"path", "/etc/passwd"}}),
             "Rejected: by sandbox: it called openat (opens a file): /etc/passwd");
-  EXPECT_EQ(explained({{"refused", 1u}, {"first", 1u}}),
-            "Rejected: by sandbox: it called write (prints: a kernel has no output but its tensors)");
+  EXPECT_EQ(
+      explained({{"refused", 1u}, {"first", 1u}}),
+      "Rejected: by sandbox: it called write (prints: a kernel has no output but its tensors)");
 #endif
 }
 
@@ -27,17 +28,20 @@ TEST(Failure, AFaultBesideABufferIsOutOfBounds) {
   set.close();
   const FaultContext context{&set, nullptr, 0};
   // In the second set.
-  const Json message = {{"signal", 11u}, {"address", 1u}, {"region", 0u},
-                        {"offset", set.bytes() + out.offset + 64}, {"write", true}};
+  const Json message = {{"signal", 11u},
+                        {"address", 1u},
+                        {"region", 0u},
+                        {"offset", set.bytes() + out.offset + 64},
+                        {"write", true}};
   EXPECT_EQ(text(explain_message(message, context)),
             "Unsafe: writes past the end of out (64 bytes long), 0 bytes off");
 }
 
 TEST(Failure, HostileMessagesSpeakOnlyAgainstTheirProgram) {
-  for (const Json& message :
-       {Json(), Json(3), Json::array(), Json::object(), Json{{"failed", "lock"}}, Json{{"failed", 3}},
-        Json{{"signal", "x"}}, Json{{"refused", -5}}, Json{{"region", 7u}, {"signal", 11u}},
-        Json{{"signal", 11u}, {"region", "0"}, {"offset", -1}}}) {
+  for (const Json& message : {Json(), Json(3), Json::array(), Json::object(),
+                              Json{{"failed", "lock"}}, Json{{"failed", 3}}, Json{{"signal", "x"}},
+                              Json{{"refused", -5}}, Json{{"region", 7u}, {"signal", 11u}},
+                              Json{{"signal", 11u}, {"region", "0"}, {"offset", -1}}}) {
     const kernel::Verdict verdict = explain_message(message, {});
     EXPECT_TRUE(std::holds_alternative<kernel::Rejected>(verdict) ||
                 std::holds_alternative<kernel::Crashed>(verdict))

@@ -29,9 +29,10 @@ TEST(StaticCheck, AllowsWhatKernelsNeed) {
 }
 
 TEST(StaticCheck, RefusesWithFileLineAndReason) {
-  EXPECT_EQ(check("#include <cmath>\n\n#include <unistd.h>\n"),
-            "kernel.cpp:3: includes <unistd.h>, which is neither a source of the program nor a plain "
-            "header: no files, threads, clocks or system calls");
+  EXPECT_EQ(
+      check("#include <cmath>\n\n#include <unistd.h>\n"),
+      "kernel.cpp:3: includes <unistd.h>, which is neither a source of the program nor a plain "
+      "header: no files, threads, clocks or system calls");
 }
 
 TEST(StaticCheck, SeesThroughSpelling) {
@@ -67,7 +68,8 @@ TEST(StaticCheck, SeesThroughSpelling) {
            "#line 1 \"/etc/passwd\"\n",
            "# 1 \"/etc/passwd\"\n",
            "import <vector>;\n",
-           "const char* s = R\"(a)\\\n\"; \n#include <unistd.h>\nconst char* t = \")\";\n#include <unistd.h>\n",
+           "const char* s = R\"(a)\\\n\"; \n#include <unistd.h>\nconst char* t = \")\";\n#include "
+           "<unistd.h>\n",
            "int n = 1'0; char q = '\"';\n#include <unistd.h>\n",
            "const char* s = u8R\"y(\")y\";\n#include <unistd.h>\n",
            "extern \"C\" long syscall(long, ...);\n",
@@ -78,7 +80,8 @@ TEST(StaticCheck, SeesThroughSpelling) {
 
 TEST(StaticCheck, EveryTruncationOfASourceIsHandled) {
   const std::string source =
-      "#include <cmath>\n%:define A R\"x(\n)x\" '\\'' \"\\\"\" 1'0e+5 /* c */ // d\\\n\n_Pragma(\"GCC ivdep\")\n"
+      "#include <cmath>\n%:define A R\"x(\n)x\" '\\'' \"\\\"\" 1'0e+5 /* c */ // "
+      "d\\\n\n_Pragma(\"GCC ivdep\")\n"
       "#pragma GCC unroll 4\n#line 3 \"a\"\nint import_ = 3;\n";
   for (std::size_t n = 0; n <= source.size(); ++n) check(source.substr(0, n));
 }

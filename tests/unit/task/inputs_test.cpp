@@ -30,8 +30,10 @@ kernel::Workload workload(const kernel::Definition& d, std::string_view text) {
 /// One float32 input x [n] made by `rule`, one output.
 kernel::Definition one_input(const std::string& rule, const std::string& dtype = "float32") {
   return definition(R"({"name": "t", "axes": {"n": {"type": "var"}},
-    "inputs": {"x": {"shape": ["n"], "dtype": ")" + dtype + R"("}},
-    "outputs": {"out": {"shape": ["n"], "dtype": "float32"}}, "generate": [)" + rule + "]}");
+    "inputs": {"x": {"shape": ["n"], "dtype": ")" +
+                    dtype + R"("}},
+    "outputs": {"out": {"shape": ["n"], "dtype": "float32"}}, "generate": [)" +
+                    rule + "]}");
 }
 
 std::shared_ptr<const NoisePool> pool(std::uint64_t seed) {
@@ -41,8 +43,8 @@ std::shared_ptr<const NoisePool> pool(std::uint64_t seed) {
   return one;
 }
 
-std::vector<double> made(const kernel::Definition& d, int n, Content content = {}, std::uint64_t seed = 1,
-                         const char* tensor = "x") {
+std::vector<double> made(const kernel::Definition& d, int n, Content content = {},
+                         std::uint64_t seed = 1, const char* tensor = "x") {
   const auto w = workload(d, R"({"name": "w", "axes": {"n": )" + std::to_string(n) + "}}");
   const auto maker = InputMaker::make(d, w, seed, pool(seed));
   EXPECT_TRUE(maker) << maker.error().text();
@@ -95,13 +97,15 @@ TEST(Inputs, NoRowComesAgainInOtherSets) {
 }
 
 TEST(Inputs, NormalHasItsMeanAndDeviation) {
-  const auto x = made(one_input(R"({"kind": "normal", "tensors": ["x"], "mean": 0.5, "std": 2})"), 1 << 18);
+  const auto x =
+      made(one_input(R"({"kind": "normal", "tensors": ["x"], "mean": 0.5, "std": 2})"), 1 << 18);
   EXPECT_NEAR(mean(x), 0.5, 0.03);
   EXPECT_NEAR(deviation(x), 2.0, 0.03);
 }
 
 TEST(Inputs, UniformStaysInItsRange) {
-  const auto x = made(one_input(R"({"kind": "uniform", "tensors": ["x"], "low": -6, "high": -0.5})"), 1 << 16);
+  const auto x =
+      made(one_input(R"({"kind": "uniform", "tensors": ["x"], "low": -6, "high": -0.5})"), 1 << 16);
   EXPECT_GE(*std::ranges::min_element(x), -6.0);
   EXPECT_LT(*std::ranges::max_element(x), -0.5 + 1e-6);
   EXPECT_NEAR(mean(x), -3.25, 0.05);
@@ -109,7 +113,8 @@ TEST(Inputs, UniformStaysInItsRange) {
 }
 
 TEST(Inputs, LogUniformIsEvenInTheLogarithm) {
-  auto x = made(one_input(R"({"kind": "log_uniform", "tensors": ["x"], "low": 0.01, "high": 100})"), 20000);
+  auto x = made(one_input(R"({"kind": "log_uniform", "tensors": ["x"], "low": 0.01, "high": 100})"),
+                20000);
   std::ranges::sort(x);
   EXPECT_NEAR(std::log10(x[10000]), 0.0, 0.1);
   EXPECT_GE(x.front(), 0.0099);
@@ -117,13 +122,16 @@ TEST(Inputs, LogUniformIsEvenInTheLogarithm) {
 }
 
 TEST(Inputs, SoftplusNegativeIsNegative) {
-  const auto x = made(one_input(R"({"kind": "softplus_negative", "tensors": ["x"], "mean": 0, "std": 1})"), 1000);
+  const auto x = made(
+      one_input(R"({"kind": "softplus_negative", "tensors": ["x"], "mean": 0, "std": 1})"), 1000);
   EXPECT_LT(*std::ranges::max_element(x), 0.0);
   EXPECT_NEAR(mean(x), -0.806, 0.1);  // E log(1 + e^N(0,1)) = 0.806
 }
 
 TEST(Inputs, IntegersStopBeforeHigh) {
-  const auto x = made(one_input(R"({"kind": "integers", "tensors": ["x"], "low": 2, "high": "n / 100"})", "int32"), 1000);
+  const auto x = made(
+      one_input(R"({"kind": "integers", "tensors": ["x"], "low": 2, "high": "n / 100"})", "int32"),
+      1000);
   EXPECT_EQ(*std::ranges::min_element(x), 2);
   EXPECT_EQ(*std::ranges::max_element(x), 9);
 }
@@ -150,7 +158,8 @@ TEST(Inputs, HalfTypesAreRoundedToNearestEven) {
 }
 
 TEST(Inputs, CausalLengthsReachTheLongest) {
-  const auto x = made(one_input(R"({"kind": "causal_lengths", "tensors": ["x"], "max": 37})", "int32"), 16);
+  const auto x =
+      made(one_input(R"({"kind": "causal_lengths", "tensors": ["x"], "max": 37})", "int32"), 16);
   EXPECT_EQ(*std::ranges::max_element(x), 37);
   EXPECT_GE(*std::ranges::min_element(x), 1);
 }
@@ -199,7 +208,8 @@ TEST(Inputs, UnknownSettingNamesItsPlace) {
 }
 
 TEST(Inputs, AnIntegerWithoutARuleIsRefused) {
-  EXPECT_EQ(fault(one_input("", "int32")), "t: inputs.x: an integer input needs a rule in `generate`");
+  EXPECT_EQ(fault(one_input("", "int32")),
+            "t: inputs.x: an integer input needs a rule in `generate`");
 }
 
 }  // namespace

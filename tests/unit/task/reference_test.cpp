@@ -11,9 +11,13 @@ Task scale_task() {
     "name": "scale", "axes": {"n": {"type": "var"}}, "params": {"by": "float32", "flip": "bool"},
     "inputs": {"x": {"shape": ["n"], "dtype": "bfloat16"}, "bias": {"shape": ["n"], "dtype": "float32", "optional": true},
                "state": {"shape": ["n"], "dtype": "float32", "access": "inout"}},
-    "outputs": {"out": {"shape": ["n"], "dtype": "bfloat16"}}})", "d"), "d");
+    "outputs": {"out": {"shape": ["n"], "dtype": "bfloat16"}}})",
+                                                                "d"),
+                                              "d");
   task.workloads = {*kernel::parse_workload(
-      *base::parse_json(R"({"name": "w", "axes": {"n": 5}, "params": {"by": 0.5, "flip": true}, "absent": ["bias"]})", "w"),
+      *base::parse_json(
+          R"({"name": "w", "axes": {"n": 5}, "params": {"by": 0.5, "flip": true}, "absent": ["bias"]})",
+          "w"),
       task.definition, "w")};
   task.reference_cpp = "extern \"C\" void reference(const ks_reference* call) { (void)call; }\n";
   return task;
@@ -59,9 +63,11 @@ TEST(Reference, SourceHoldsTheInterfaceTheTaskAndAnEntryPoint) {
   const std::string& text = program.sources[0].text;
   EXPECT_NE(text.find("struct ks_reference {"), std::string::npos);
   EXPECT_NE(text.find("#line 1 \"reference.cpp\""), std::string::npos);
-  EXPECT_NE(text.find("const double* in_x, const double* in_bias, const double* in_state, double* out_out, "
-                      "double* out_state, int64_t axis_n, float param_by, bool param_flip, "),
-            std::string::npos);
+  EXPECT_NE(
+      text.find(
+          "const double* in_x, const double* in_bias, const double* in_state, double* out_out, "
+          "double* out_state, int64_t axis_n, float param_by, bool param_flip, "),
+      std::string::npos);
 }
 
 TEST(Reference, FlashInferRunIsWrappedAndSetupIsNot) {

@@ -14,9 +14,12 @@ class TaskFolder : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::path(::testing::TempDir()) /
-              (std::string("ksearch_task_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+              (std::string("ksearch_task_") +
+               ::testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder_);
-    write("definition.json", R"({"name": "twice", "axes": {"n": {"type": "var"}}, "types": {"T": ["float32", "bfloat16"]},
+    write(
+        "definition.json",
+        R"({"name": "twice", "axes": {"n": {"type": "var"}}, "types": {"T": ["float32", "bfloat16"]},
       "inputs": {"x": {"shape": ["n"], "dtype": "T"}}, "outputs": {"out": {"shape": ["n"], "dtype": "T"}},
       "generate": [{"kind": "normal", "tensors": ["x"]}]})");
     write("workloads.jsonl",
@@ -69,7 +72,8 @@ TEST_F(TaskFolder, WithoutAReferenceItLoadsAndSaysWhatItNeeds) {
   const auto task = load_task(folder_);
   ASSERT_TRUE(task) << task.error().text();
   EXPECT_EQ(task->needs(true),
-            "a reference: reference.cpp (see src/task/reference_api.h) or reference.py beside the definition");
+            "a reference: reference.cpp (see src/task/reference_api.h) or reference.py beside the "
+            "definition");
 }
 
 TEST_F(TaskFolder, APythonReferenceNeedsAPython) {
@@ -78,7 +82,8 @@ TEST_F(TaskFolder, APythonReferenceNeedsAPython) {
   ASSERT_TRUE(task) << task.error().text();
   EXPECT_EQ(task->needs(true), "");
   EXPECT_EQ(task->needs(false),
-            "its reference is in Python: a Python with numpy (--python PATH), or a reference.cpp beside the "
+            "its reference is in Python: a Python with numpy (--python PATH), or a reference.cpp "
+            "beside the "
             "definition");
 }
 
@@ -102,12 +107,14 @@ TEST_F(TaskFolder, VariantsAreExpertsOfTheirOwn) {
 TEST_F(TaskFolder, FaultsNameFileAndPlace) {
   write("experts/x.json", R"({"format": "ksearch.expert/1", "name": "x", "kind": "fortran"})");
   EXPECT_EQ(fault(), "experts/x.json: kind: python or cpp is wanted");
-  write("experts/x.json", R"({"format": "ksearch.expert/1", "name": "x", "kind": "python", "source": "../../x.py"})");
+  write("experts/x.json",
+        R"({"format": "ksearch.expert/1", "name": "x", "kind": "python", "source": "../../x.py"})");
   EXPECT_EQ(fault(), "experts/x.json: ../../x.py is outside the folder");
 }
 
 TEST_F(TaskFolder, AWorkloadLineThatIsWrongNamesItsLine) {
-  write("workloads.jsonl", "{\"name\": \"a\", \"axes\": {\"n\": 64}, \"types\": {\"T\": \"float32\"}}\n{\"name\": \n");
+  write("workloads.jsonl",
+        "{\"name\": \"a\", \"axes\": {\"n\": 64}, \"types\": {\"T\": \"float32\"}}\n{\"name\": \n");
   EXPECT_EQ(fault().substr(0, 18), "workloads.jsonl:2:");
   write("workloads.jsonl",
         "{\"name\": \"a\", \"axes\": {\"n\": 64}, \"types\": {\"T\": \"float32\"}}\n"

@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "toolchain/prune.h"
+
 namespace ksearch::toolchain {
 namespace {
 namespace fs = std::filesystem;
@@ -27,11 +29,14 @@ class BuilderTest : public testing::TestWithParam<os::SandboxWay> {
     return Builder(compiler_, sandbox_, folder_->path(), limits);
   }
   static CompileRequest request(std::string text) {
-    return {.files = {{"sub/a.cpp", std::move(text)}}, .main = "sub/a.cpp", .flags = {"-std=c++20", "-O0", "-shared", "-fPIC"}};
+    return {.files = {{"sub/a.cpp", std::move(text)}},
+            .main = "sub/a.cpp",
+            .flags = {"-std=c++20", "-O0", "-shared", "-fPIC"}};
   }
   static CompileFault fault(const base::Result<std::variant<Built, CompileFault>>& result) {
     EXPECT_TRUE(result) << result.error().text();
-    if (result && std::holds_alternative<CompileFault>(*result)) return std::get<CompileFault>(*result);
+    if (result && std::holds_alternative<CompileFault>(*result))
+      return std::get<CompileFault>(*result);
     ADD_FAILURE() << "it was built";
     return {};
   }
@@ -90,10 +95,12 @@ TEST_P(BuilderTest, ErrorsAreShortAndNameNoFolderOfThisMachine) {
 
 TEST_P(BuilderTest, TooLongIsAFaultOfItsOwn) {
   // Two to the thirtieth template instances.
-  const CompileFault f = fault(builder({.time = std::chrono::seconds(1)})
-                                   .build(request("template <int N, int M> struct A { static constexpr int v = A<N - 1, 2 * M>::v + A<N - 1, 2 * M + 1>::v; };"
-                                                  "template <int M> struct A<0, M> { static constexpr int v = 1; };"
-                                                  "int x = A<30, 0>::v;")));
+  const CompileFault f =
+      fault(builder({.time = std::chrono::seconds(1)})
+                .build(request("template <int N, int M> struct A { static constexpr int v = A<N - "
+                               "1, 2 * M>::v + A<N - 1, 2 * M + 1>::v; };"
+                               "template <int M> struct A<0, M> { static constexpr int v = 1; };"
+                               "int x = A<30, 0>::v;")));
   EXPECT_EQ(f.kind, CompileFault::Kind::time);
 }
 
@@ -104,18 +111,42 @@ TEST_P(BuilderTest, TooMuchMemoryIsAFaultOfItsOwn) {
     for (int j = 0; j < 10; ++j) text += (j ? "," : "") + ("A" + std::to_string(i - 1));
     text += "\n";
   }
-  const CompileFault f = fault(builder({.memory_bytes = 300 << 20}).build(request(text + "int a[] = {A8};\n")));
+  const CompileFault f =
+      fault(builder({.memory_bytes = 300 << 20}).build(request(text + "int a[] = {A8};\n")));
   EXPECT_EQ(f.kind, CompileFault::Kind::memory) << f.log;
 }
 
 TEST_P(BuilderTest, HeadersOfTheUserCannotBeIncluded) {
   ASSERT_TRUE(os::write_file(folder_->path() / "secret.h", "int hunter2 = ;"));
-  const CompileFault f = fault(builder().build(request("#include \"" + (folder_->path() / "secret.h").string() + "\"\n")));
+  const CompileFault f = fault(
+      builder().build(request("#include \"" + (folder_->path() / "secret.h").string() + "\"\n")));
   EXPECT_EQ(f.log.find("hunter2"), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, BuilderTest, testing::Values(os::SandboxWay::namespaces, os::SandboxWay::landlock),
+INSTANTIATE_TEST_SUITE_P(Ways, BuilderTest,
+                         testing::Values(os::SandboxWay::namespaces, os::SandboxWay::landlock),
                          [](const auto& info) { return std::string(os::name(info.param)); });
+
+TEST(PruneBuilds, RemovesTheLongestUnusedFirstAndNothingOfToday) {
+  const auto folder = *os::TempFolder::create("ks-prune");
+  const auto entry = [&](const char* name, int days) {
+    const fs::path path = folder.path() / "ab" / name;
+    ASSERT_TRUE(os::write_file(path / "kernel.so", std::string(1000, 'x')));
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(24 * days + 1));
+  };
+  entry("old", 9);
+  entry("older", 30);
+  entry("used", 2);
+  entry("today", 0);
+  EXPECT_EQ(prune_builds(folder.path(), 2500), 2000u);
+  EXPECT_FALSE(fs::exists(folder.path() / "ab" / "older"));
+  EXPECT_FALSE(fs::exists(folder.path() / "ab" / "old"));
+  EXPECT_TRUE(fs::exists(folder.path() / "ab" / "used"));
+  fs::last_write_time(folder.path() / "ab" / "today", fs::file_time_type::clock::now());
+  prune_builds(folder.path(), 0);
+  EXPECT_TRUE(fs::exists(folder.path() / "ab" / "today"));
+  EXPECT_EQ(prune_builds(folder.path() / "missing", 0), 0u);
+}
 
 TEST(FindCompiler, SaysWhatToDoWhereThereIsNone) {
   const auto compiler = find_compiler({{"PATH", "/nowhere"}});

@@ -6,12 +6,15 @@ namespace ksearch::toolchain {
 namespace {
 
 TEST(TrimLog, TakesFoldersOut) {
-  EXPECT_EQ(trim_log("/home/u/work/src/a.cpp:1:2: error: /home/u/work no\n", {"/home/u/work", "/home/u/work/src"}),
+  EXPECT_EQ(trim_log("/home/u/work/src/a.cpp:1:2: error: /home/u/work no\n",
+                     {"/home/u/work", "/home/u/work/src"}),
             "a.cpp:1:2: error:  no");
 }
 
 TEST(TrimLog, DropsWarningsAndTheirNotes) {
-  EXPECT_EQ(trim_log("a.cpp:1:1: warning: w\n  1 | x\na.cpp:2:1: note: n\na.cpp:3:1: error: e\na.cpp:4:1: note: kept\n", {}),
+  EXPECT_EQ(trim_log("a.cpp:1:1: warning: w\n  1 | x\na.cpp:2:1: note: n\na.cpp:3:1: error: "
+                     "e\na.cpp:4:1: note: kept\n",
+                     {}),
             "a.cpp:3:1: error: e\na.cpp:4:1: note: kept");
 }
 

@@ -4,8 +4,9 @@
 // where it ends from anywhere; a first launch finds those, then all chunks run at once. `memory`
 // holds A * log2(e) and the states between tiles, [state][LANES] each. SCALEF: AVX-512's
 // instructions for 2^x. AHEAD: fetch the next tile while this one is computed. STREAM: write whole
-// lines past the caches.
+// lines past the caches. VECTOR_SOFTPLUS and REGISTER_TILES at 0 leave those out.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -60,8 +61,18 @@ void interleave(Vec a, Vec b, Vec* low, Vec* high, std::integer_sequence<int, I.
   *high = __builtin_shufflevector(a, b, (I / 2 + I % 2 * LANES + LANES / 2)...);
 }
 
+void transpose_elements(Vec (&rows)[LANES]) {
+  for (int i = 0; i < LANES; ++i)
+    for (int j = 0; j < i; ++j) {
+      const float f = rows[i][j];
+      rows[i][j] = rows[j][i];
+      rows[j][i] = f;
+    }
+}
+
 /// Each round rotates the bits of (row, column) by one; log2(LANES) rounds exchange the two.
 void transpose(Vec (&rows)[LANES]) {
+  if (!REGISTER_TILES) return transpose_elements(rows);
 #pragma GCC unroll 4
   for (int round = 1; round < LANES; round *= 2) {
     Vec next[LANES];
@@ -118,6 +129,10 @@ Vec exp2(Vec x) {
 
 /// log(1 + e^x) = max(x, 0) + log(1 + e), e = e^-|x|; log(1 + e) / e is a polynomial on [0, 1].
 Vec softplus(Vec x) {
+  if (!VECTOR_SOFTPLUS) {
+    for (int i = 0; i < LANES; ++i) x[i] = x[i] > 20.0f ? x[i] : std::log1p(std::exp(x[i]));
+    return x;
+  }
   const Vec positive = x > 0.0f ? x : Vec{};
   const Vec e = exp2((x - 2.0f * positive) * kLog2e);
   Vec p = e * 0.0053648222f - 0.030065784f;

@@ -10,7 +10,8 @@
 #define COLS -1
 #endif
 
-extern "C" void add_chunk(const T* x, float* sums, int64_t cols, int64_t from, const ks_group* group) {
+extern "C" void add_chunk(const T* x, float* sums, int64_t cols, int64_t from,
+                          const ks_group* group) {
   float* part = static_cast<float*>(group->memory);
   const int64_t n = smaller(cols - from, CHUNK);
   for (int64_t i = 0; i < n; ++i) part[i] = static_cast<float>(x[group->id[0] * cols + from + i]);
