@@ -1,8 +1,9 @@
 // Attention in bfloat16 by the matrix unit: a tile instruction multiplies 16 rows of 32 elements by
 // 32 rows of 16 and adds to 16 by 16 floats. `attend` takes 32 rows of queries (the rows of all
-// heads that share k and v are numbered through) over chunks of KEYS packed keys. Where the longest
+// heads that share k and v are numbered through) over chunks of DP packed keys. Where the longest
 // query and the longest key leave every score within 2^-60 to 2^60, the softmax needs no maximum;
-// and a weight's bfloat16 bits are its exponent in fixed point, put right by a table.
+// a weight's bfloat16 bits are its exponent in fixed point, put right by a table; and vector
+// instructions make the weights of one block while tiles multiply those of its neighbours.
 #ifdef DP  // D rounded up to 32
 #include <algorithm>
 #include <array>
@@ -11,14 +12,16 @@
 #include <immintrin.h>
 #endif
 
+#define INLINE inline __attribute__((always_inline))
+
 namespace {
 
-constexpr int64_t kTile = 512;          // elements of a right-hand tile, [16 pairs of rows][16][2]
-constexpr int64_t kBlock = 32 * DP;     // elements of 32 packed keys or values
-constexpr int64_t kBlocks = KEYS / 32;  // of a chunk
+constexpr int64_t kTile = 512;         // elements of a right-hand tile, [16 pairs of rows][16][2]
+constexpr int64_t kBlock = 32 * DP;    // elements of 32 packed keys or values
+constexpr int64_t kColumns = DP / 32;  // pairs of tiles across the head, and blocks of a chunk
 // Elements of a row, a line more than there are: 16 rows a power of two apart would share few sets
 // of the cache.
-constexpr int64_t kQ = DP + 32, kS = 32 + 16, kP = KEYS + 32, kO = DP + 16;
+constexpr int64_t kQ = DP + 32, kS = 32 + 16, kP = DP + 32, kO = DP + 16;
 constexpr float kFar = 60;  // exponents of 2 up to which scores need no reference
 
 #ifdef __AMX_BF16__
@@ -32,7 +35,7 @@ struct alignas(64) TileConfig {
 struct alignas(64) Memory {
   uint16_t q[32][kQ];
   float s[32][kS];
-  uint16_t p[32][kP];
+  uint16_t p[2][32][kP];  // weights of a chunk and of the one before
   float o[32][kO];
   float sum[32][16];
   float bias[32];    // 127 less the row's reference, in 128ths
@@ -43,9 +46,11 @@ struct alignas(64) Memory {
 void tile_fence() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 
 /// c[32][32] = or += a[32][32 * n] times n pairs of tiles, `step` elements apart. `a` has A, `c`
-/// has C elements a row.
-template <int64_t A, int64_t C>
-void multiply(const uint16_t* a, const uint16_t* b, int64_t step, int64_t n, bool add, float* c) {
+/// has C elements a row. Between the products, which keep the matrix unit busy for 16 cycles each,
+/// `work` is done by the vector units, and the last of it before c is written.
+template <int64_t A, int64_t C, class Work>
+INLINE void multiply(const uint16_t* a, const uint16_t* b, int64_t step, int64_t n, bool add,
+                     float* c, Work& work) {
   tile_fence();
   if (add) {
     _tile_loadd(0, c, C * 4);
@@ -58,22 +63,34 @@ void multiply(const uint16_t* a, const uint16_t* b, int64_t step, int64_t n, boo
     _tile_zero(2);
     _tile_zero(3);
   }
+#pragma GCC unroll 1
   for (int64_t i = 0; i < n; ++i) {
     _tile_loadd(4, a + i * 32, A * 2);
-    _tile_loadd(5, a + 16 * A + i * 32, A * 2);
     _tile_loadd(6, b + i * step, 64);
-    _tile_loadd(7, b + i * step + kTile, 64);
     _tile_dpbf16ps(0, 4, 6);
+    work();
+    _tile_loadd(7, b + i * step + kTile, 64);
     _tile_dpbf16ps(1, 4, 7);
+    work();
+    _tile_loadd(5, a + 16 * A + i * 32, A * 2);
     _tile_dpbf16ps(2, 5, 6);
+    work();
     _tile_dpbf16ps(3, 5, 7);
+    work();
   }
+  if (!add) work.finish();
+  tile_fence();
   _tile_stored(0, c, C * 4);
   _tile_stored(1, c + 16, C * 4);
   _tile_stored(2, c + 16 * C, C * 4);
   _tile_stored(3, c + 16 * C + 16, C * 4);
   tile_fence();
 }
+
+struct Idle {
+  void operator()() {}
+  void finish() {}
+};
 
 /// The first n of 16 or 32 lanes.
 __mmask16 first16(int64_t n) { return n >= 16 ? 0xffff : n <= 0 ? 0 : (1u << n) - 1; }
@@ -98,7 +115,7 @@ alignas(64) constexpr auto kExcess = [] {
 /// bfloat16 bits of 2^(score * scale / 128 - 127 + bias / 128) for two vectors of scores: fixed
 /// point with seven bits of fraction is nearly that, since 2^f is nearly 1 + f. What is below
 /// 2^-127 is cut off at zero.
-__m512i powers(const float* s, __m512 scale, __m512 bias) {
+INLINE __m512i powers(const float* s, __m512 scale, __m512 bias) {
   const __m512i a = _mm512_cvtps_epi32(_mm512_fmadd_ps(_mm512_load_ps(s), scale, bias));
   const __m512i b = _mm512_cvtps_epi32(_mm512_fmadd_ps(_mm512_load_ps(s + 16), scale, bias));
   const __m512i x = _mm512_packus_epi32(a, b);
@@ -109,7 +126,7 @@ __m512i powers(const float* s, __m512 scale, __m512 bias) {
 }
 
 /// Weights of a row for 32 keys, of which it sees the first `seen`.
-void weigh(Memory& m, int64_t r, int64_t seen, __m512 scale, uint16_t* p) {
+INLINE void weigh(Memory& m, int64_t r, int64_t seen, __m512 scale, uint16_t* p) {
   __m512i x = powers(m.s[r], scale, _mm512_set1_ps(m.bias[r]));
   if (seen < 32) {
     const uint32_t mask = first32(seen);
@@ -121,12 +138,34 @@ void weigh(Memory& m, int64_t r, int64_t seen, __m512 scale, uint16_t* p) {
   _mm512_store_ps(m.sum[r], _mm512_add_ps(_mm512_load_ps(m.sum[r]), _mm512_add_ps(even, odd)));
 }
 
+/// Weights of a block of 32 keys, some rows at a time.
+struct Weights {
+  static constexpr int64_t kRows =
+      (3 + kColumns) / kColumns;  // a call, so that a block's products suffice
+  Memory& m;
+  int64_t key;  ///< first of the block
+  __m512 scale;
+  uint16_t* p;
+  int64_t row = 0;
+
+  INLINE void operator()() {
+    if (row == 32) return;
+#pragma GCC unroll 4
+    for (int64_t r = row; r < row + kRows; ++r) weigh(m, r, m.seen[r] - key, scale, p + r * kP);
+    row += kRows;
+  }
+  INLINE void finish() {
+    while (row < 32) (*this)();
+  }
+};
+
 /// Sets each row's reference to its largest score.
 void find_references(Memory& m, const uint16_t* keys, int64_t end, float scale) {
   __m512 most[32];
   std::fill_n(most, 32, _mm512_set1_ps(-INFINITY));
+  Idle idle;
   for (int64_t key = 0; key < end; key += 32) {
-    multiply<kQ, kS>(m.q[0], keys + key * DP, 2 * kTile, DP / 32, false, m.s[0]);
+    multiply<kQ, kS>(m.q[0], keys + key * DP, 2 * kTile, kColumns, false, m.s[0], idle);
     for (int64_t r = 0; r < 32; ++r)
       for (int64_t i = 0; i < 32; i += 16)
         most[r] =
@@ -167,6 +206,7 @@ extern "C" void attend(const ks_bf16* q, const uint16_t* keys, const uint16_t* v
     if (r < count) end = std::max(end, m.seen[r]);
     m.bias[r] = 127 * 128;
     _mm512_store_ps(m.sum[r], _mm512_setzero_ps());
+    std::fill_n(m.o[r], DP, 0.0f);
   }
   const TileConfig config;
   _tile_loadconfig(&config);
@@ -175,17 +215,30 @@ extern "C" void attend(const ks_bf16* q, const uint16_t* keys, const uint16_t* v
   if (std::sqrt(longest * *std::max_element(squares, squares + blocks)) * std::fabs(units) >
       kFar * 128)
     find_references(m, keys, end, units);
-  for (int64_t key = 0; key < end; key += KEYS) {
-    const int64_t b = key / 32, n = std::min(kBlocks, (end + 31) / 32 - b);
-    for (int64_t i = 0; i < n; ++i) {
-      multiply<kQ, kS>(m.q[0], keys + (b + i) * kBlock, 2 * kTile, DP / 32, false, m.s[0]);
-      for (int64_t r = 0; r < 32; ++r)
-        weigh(m, r, m.seen[r] - (b + i) * 32, _mm512_set1_ps(units), m.p[r] + i * 32);
-    }
-    for (int64_t d = 0; d < DP; d += 32)
-      multiply<kP, kO>(m.p[0], values + b * kBlock + d / 16 * kTile, kBlock, n, key > 0,
-                       m.o[0] + d);
+  // Each block's weights are made beside the next block's scores and one pair of columns of the
+  // sums over the chunk before.
+  const int64_t used = (end + 31) / 32;
+  const auto score = [&](int64_t b, auto& work) {
+    multiply<kQ, kS>(m.q[0], keys + b * kBlock, 2 * kTile, kColumns, false, m.s[0], work);
+  };
+  const auto sum = [&](int64_t chunk, int64_t column, auto& work) {
+    const int64_t b = chunk * kColumns, n = std::min(kColumns, used - b);
+    multiply<kP, kO>(m.p[chunk % 2][0], values + b * kBlock + column * 2 * kTile, kBlock, n, true,
+                     m.o[0] + column * 32, work);
+  };
+  Idle idle;
+  score(0, idle);
+  for (int64_t b = 0; b < used; ++b) {
+    const int64_t chunk = b / kColumns, column = b % kColumns;
+    Weights weights{m, b * 32, _mm512_set1_ps(units), m.p[chunk % 2][0] + column * 32};
+    if (chunk > 0) sum(chunk - 1, column, weights);
+    if (b + 1 < used) score(b + 1, weights);
+    weights.finish();
   }
+  const int64_t last = (used - 1) / kColumns;
+  for (int64_t column = used - last * kColumns; column < kColumns && last > 0; ++column)
+    sum(last - 1, column, idle);
+  for (int64_t column = 0; column < kColumns; ++column) sum(last, column, idle);
   _tile_release();
   for (int64_t r = 0; r < count; ++r) {
     const __m512 sum = _mm512_set1_ps(_mm512_reduce_add_ps(_mm512_load_ps(m.sum[r])));
