@@ -40,7 +40,8 @@ CpuTarget make_target(const toolchain::Builder& builder, const ProfileOptions& o
 }
 
 base::Error unusable(std::string why) {
-  return {base::ErrorKind::environment, "device profile", std::move(why), {}};
+  return {base::ErrorKind::environment, "device profile", std::move(why),
+          "see that the machine has memory and processors to spare, then try again"};
 }
 
 std::string words(const kernel::Verdict& verdict) {
@@ -49,17 +50,20 @@ std::string words(const kernel::Verdict& verdict) {
   return kernel::summary(outcome);
 }
 
+base::Error failed(const auto& reply) {
+  if (const auto* lost = std::get_if<kernel::Lost>(&reply)) return unusable(lost->reason);
+  return unusable(words(std::get<kernel::Verdict>(reply)));
+}
+
 /// A worker that runs the plans of one program, timed.
 class Timed {
  public:
   static base::Result<Timed> start(CpuTarget& target, const kernel::Program& program,
                                    const std::vector<kernel::BoundProgram>& plans) {
     auto built = target.build({&program, &plans});
-    if (auto* lost = std::get_if<kernel::Lost>(&built))
-      return std::unexpected(unusable(lost->reason));
-    if (auto* verdict = std::get_if<kernel::Verdict>(&built))
-      return std::unexpected(unusable(words(*verdict)));
-    KS_TRY(auto worker, target.start(std::get<Executable>(built)));
+    const auto* executable = std::get_if<Executable>(&built);
+    if (!executable) return std::unexpected(failed(built));
+    KS_TRY(auto worker, target.start(*executable));
     return Timed(std::move(worker));
   }
 
@@ -78,7 +82,7 @@ class Timed {
       const std::vector<int> order(static_cast<std::size_t>(calls), 0);
       const auto reply = worker_->run(order, false, kLimit);
       const auto* done = std::get_if<Done>(&reply);
-      if (!done) return std::unexpected(unusable("a probe failed"));
+      if (!done) return std::unexpected(failed(reply));
       // A batch that is short beside the signal says only how many calls to make next.
       const bool counts = done->bracket_ns > kLeastSignals * done->signal_ns;
       const double ns = (done->bracket_ns - (counts ? done->signal_ns : 0)) / calls;

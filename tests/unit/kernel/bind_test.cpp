@@ -70,29 +70,29 @@ TEST(Bind, FallsBackWhereTheRuleBreaksAConstraint) {
             (TunableChoice{{"BK", 4}}));
 }
 
-std::string error_of(const std::string& launch) {
+std::string bind_error(const std::string& launch) {
   const auto b =
       bind(read("\"launches\": [" + launch + "]"), definition(), workload(), device(), {});
   return b ? "fine" : b.error().text();
 }
 
 TEST(Bind, SaysWhichLaunchIsWrong) {
-  EXPECT_EQ(error_of(R"({"kernel": "k", "groups": ["L - 8"], "args": ["out"]})"),
+  EXPECT_EQ(bind_error(R"({"kernel": "k", "groups": ["L - 8"], "args": ["out"]})"),
             "launches[0] (k): L - 8: is 0, out of range");
-  EXPECT_EQ(error_of(R"({"kernel": "k", "when": "L > 100", "groups": ["B"], "args": ["out"]})"),
+  EXPECT_EQ(bind_error(R"({"kernel": "k", "when": "L > 100", "groups": ["B"], "args": ["out"]})"),
             "launches: no launch's condition holds on this workload");
   EXPECT_EQ(
-      error_of(
+      bind_error(
           R"({"kernel": "k", "groups": ["B"], "args": [{"inout": "out", "offset": "B * L"}]})"),
       "launches[0] (k): out: offset 24 is outside its 12 elements");
   EXPECT_EQ(
-      error_of(R"({"kernel": "k", "groups": ["B"], "args": ["out", {"i32": "L * 1000000000"}]})"),
+      bind_error(R"({"kernel": "k", "groups": ["B"], "args": ["out", {"i32": "L * 1000000000"}]})"),
       "launches[0] (k): L * 1000000000: 8000000000 does not fit its type");
   EXPECT_EQ(
-      error_of(R"({"kernel": "k", "groups": ["B"], "args": [{"read": "w"}, "out"]})"),
+      bind_error(R"({"kernel": "k", "groups": ["B"], "args": [{"read": "w"}, "out"]})"),
       "launches[0] (k): w: is absent on this workload (guard the launch with when: has(...))");
   EXPECT_EQ(
-      error_of(R"({"kernel": "k", "for": {"i": [0, 100000]}, "groups": ["B"], "args": ["out"]})"),
+      bind_error(R"({"kernel": "k", "for": {"i": [0, 100000]}, "groups": ["B"], "args": ["out"]})"),
       "launches[0] (k): for: more than 65536 launches");
 }
 

@@ -5,7 +5,7 @@
 namespace ksearch::kernel {
 namespace {
 
-std::string error_of(const std::string& text) {
+std::string definition_error(const std::string& text) {
   const auto json = base::parse_json(text, "d.json");
   if (!json) return json.error().text();
   const auto d = parse_definition(*json, "d.json");
@@ -48,22 +48,22 @@ TEST(Definition, LoadsAFlashInferBenchOne) {
 
 TEST(Definition, NamesThePlaceOfEachFault) {
   const std::string good = kDefinitionText;
-  EXPECT_EQ(error_of(good), "fine");
-  EXPECT_EQ(error_of(with(good, "\"op_type\"", "\"op_typo\"")).substr(0, 40),
+  EXPECT_EQ(definition_error(good), "fine");
+  EXPECT_EQ(definition_error(with(good, "\"op_type\"", "\"op_typo\"")).substr(0, 40),
             "d.json: op_typo: is not a key of this ob");
-  EXPECT_EQ(error_of(with(good, "[\"B\", \"L\"]", "[\"B\", \"Q\"]")),
+  EXPECT_EQ(definition_error(with(good, "[\"B\", \"L\"]", "[\"B\", \"Q\"]")),
             "d.json: inputs.x.shape[1]: \"Q\" is no axis, type or parameter");
-  EXPECT_EQ(error_of(with(good, "\"dtype\": \"T\"", "\"dtype\": \"U\"")),
+  EXPECT_EQ(definition_error(with(good, "\"dtype\": \"T\"", "\"dtype\": \"U\"")),
             "d.json: inputs.x.dtype: \"U\" is no element type and none of `types`");
-  EXPECT_EQ(error_of(with(good, "\"value\": 16", "\"value\": 0")),
+  EXPECT_EQ(definition_error(with(good, "\"value\": 16", "\"value\": 0")),
             "d.json: axes.N.value: an axis is at least 1");
-  EXPECT_EQ(error_of(with(good, "\"type\": \"bool\"", "\"type\": \"boolean\"")),
+  EXPECT_EQ(definition_error(with(good, "\"type\": \"bool\"", "\"type\": \"boolean\"")),
             "d.json: params.causal: is of type \"boolean\"; bool, int or float32 is wanted");
-  EXPECT_EQ(error_of(with(good, "max_diff(indptr)", "max_diff(x)")),
+  EXPECT_EQ(definition_error(with(good, "max_diff(indptr)", "max_diff(x)")),
             "d.json: derived.longest: \"x\" is no host_visible input");
-  EXPECT_EQ(error_of(with(good, "[\"x\", \"w\"]", "[\"x\", \"out\"]")),
+  EXPECT_EQ(definition_error(with(good, "[\"x\", \"w\"]", "[\"x\", \"out\"]")),
             "d.json: generate[0].tensors: \"out\" is no input");
-  EXPECT_EQ(error_of(with(good, "\"T\": [", "\"L\": [")),
+  EXPECT_EQ(definition_error(with(good, "\"T\": [", "\"L\": [")),
             "d.json: types.L: the name \"L\" is taken; every type has its own");
 }
 
@@ -71,12 +71,13 @@ TEST(Definition, WantsTheReasonOfATolerance) {
   const std::string text =
       with(kDefinitionText, "[\"B\", \"L / 2\"], \"dtype\": \"T\"",
            "[\"B\"], \"dtype\": \"T\", \"tolerance\": {\"relative_rms\": 0.1}");
-  EXPECT_EQ(error_of(text), "d.json: outputs.out.tolerance.reason: is missing");
+  EXPECT_EQ(definition_error(text), "d.json: outputs.out.tolerance.reason: is missing");
 }
 
 TEST(Definition, EveryTruncationIsAnErrorAndNoCrash) {
   const std::string text = kDefinitionText;
-  for (std::size_t n = 0; n < text.size(); ++n) EXPECT_NE(error_of(text.substr(0, n)), "fine") << n;
+  for (std::size_t n = 0; n < text.size(); ++n)
+    EXPECT_NE(definition_error(text.substr(0, n)), "fine") << n;
 }
 
 }  // namespace

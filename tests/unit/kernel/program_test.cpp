@@ -21,7 +21,7 @@ const char* kProgramText = R"J({
               {"struct": [{"i32": "k"}, {"i64": "c"}]}]}
   ]})J";
 
-std::string error_of(const std::string& text) {
+std::string program_error(const std::string& text) {
   const auto json = base::parse_json(text, "p.json");
   if (!json) return json.error().text();
   const auto p = parse_program(*json, definition(), "p.json", [](std::string_view path) {
@@ -61,7 +61,7 @@ class ProgramFault : public testing::TestWithParam<Fault> {};
 
 TEST_P(ProgramFault, NamesItsPlace) {
   const auto& f = GetParam();
-  const std::string error = error_of(with(kProgramText, f.from, f.to));
+  const std::string error = program_error(with(kProgramText, f.from, f.to));
   EXPECT_EQ(error.substr(0, std::string_view(f.error).size()), f.error);
 }
 
@@ -121,14 +121,16 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Program, ALoopVariableEndsWithItsLaunch) {
   EXPECT_EQ(
-      error_of(with(kProgramText, "\"groups\": [\"PARTS\", \"B\"]", "\"groups\": [\"c\", \"B\"]")),
+      program_error(
+          with(kProgramText, "\"groups\": [\"PARTS\", \"B\"]", "\"groups\": [\"c\", \"B\"]")),
       "p.json: launches[0].groups[0]: \"c\" is not known here (known: axes, types, parameters, "
       "tunables, let above, device.*)");
 }
 
 TEST(Program, EveryTruncationIsAnErrorAndNoCrash) {
   const std::string text = kProgramText;
-  for (std::size_t n = 0; n < text.size(); ++n) EXPECT_NE(error_of(text.substr(0, n)), "fine") << n;
+  for (std::size_t n = 0; n < text.size(); ++n)
+    EXPECT_NE(program_error(text.substr(0, n)), "fine") << n;
 }
 
 TEST(Program, EveryValueReplacedByAnotherKindIsNoCrash) {

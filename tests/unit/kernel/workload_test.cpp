@@ -5,7 +5,7 @@
 namespace ksearch::kernel {
 namespace {
 
-std::string error_of(const std::string& text) {
+std::string workload_error(const std::string& text) {
   const auto w = parse_workload(*base::parse_json(text, "w"), definition(), "w");
   return w ? "fine" : w.error().text();
 }
@@ -19,17 +19,19 @@ TEST(Workload, GoesThereAndBack) {
 
 TEST(Workload, BindsEverythingOnceWithinRange) {
   const std::string good = kWorkloadText;
-  EXPECT_EQ(error_of(good), "fine");
-  EXPECT_EQ(error_of(with(good, "\"B\": 3, ", "")), "w: axes.B: is missing");
-  EXPECT_EQ(error_of(with(good, "\"B\": 3", "\"B\": 0")), "w: axes.B: is out of range 1 .. 2^40");
-  EXPECT_EQ(error_of(with(good, "\"B\": 3", "\"B\": 3, \"N\": 16")).substr(0, 36),
+  EXPECT_EQ(workload_error(good), "fine");
+  EXPECT_EQ(workload_error(with(good, "\"B\": 3, ", "")), "w: axes.B: is missing");
+  EXPECT_EQ(workload_error(with(good, "\"B\": 3", "\"B\": 0")),
+            "w: axes.B: is out of range 1 .. 2^40");
+  EXPECT_EQ(workload_error(with(good, "\"B\": 3", "\"B\": 3, \"N\": 16")).substr(0, 36),
             "w: axes.N: is not a key of this obje");
-  EXPECT_EQ(error_of(with(good, "bfloat16", "float16")),
+  EXPECT_EQ(workload_error(with(good, "bfloat16", "float16")),
             "w: types.T: \"float16\" is none of the definition's types");
-  EXPECT_EQ(error_of(with(good, "\"causal\": true", "\"causal\": 1")),
+  EXPECT_EQ(workload_error(with(good, "\"causal\": true", "\"causal\": 1")),
             "w: params.causal: is number, true or false is wanted");
-  EXPECT_EQ(error_of(with(good, "[\"w\"]", "[\"x\"]")), "w: absent: \"x\" is no optional input");
-  EXPECT_EQ(error_of(with(good, "\"L\": 8", "\"L\": 7")),
+  EXPECT_EQ(workload_error(with(good, "[\"w\"]", "[\"x\"]")),
+            "w: absent: \"x\" is no optional input");
+  EXPECT_EQ(workload_error(with(good, "\"L\": 8", "\"L\": 7")),
             "w: \"small\" breaks the constraint L % 2 == 0");
 }
 
@@ -44,8 +46,8 @@ TEST(Workload, KnowsShapes) {
 }
 
 TEST(Workload, RefusesSizesThatOverflow) {
-  EXPECT_NE(error_of(with(with(kWorkloadText, "\"L\": 8", "\"L\": 1099511627776"), "\"B\": 3",
-                          "\"B\": 1099511627776")),
+  EXPECT_NE(workload_error(with(with(kWorkloadText, "\"L\": 8", "\"L\": 1099511627776"), "\"B\": 3",
+                                "\"B\": 1099511627776")),
             "fine");
 }
 

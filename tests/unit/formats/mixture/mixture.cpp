@@ -6,9 +6,6 @@
 #include "parts.h"
 
 #define SQUARED(v) ((v) * (v))
-#ifndef COLS
-#define COLS -1
-#endif
 
 extern "C" void add_chunk(const T* x, float* sums, int64_t cols, int64_t from,
                           const ks_group* group) {
@@ -29,6 +26,7 @@ void scale(const T* x, const float* bias, T* scaled, const float* sums, int32_t 
   }
 }
 
+#ifdef COLS  // only in the copies for its launches
 void finish(const T* scaled, T* out, int64_t cols, bool square, const ks_group* group) {
   const int64_t n = COLS > 0 ? COLS : cols;
   for (int64_t c = 0; c < n; ++c) {
@@ -36,4 +34,5 @@ void finish(const T* scaled, T* out, int64_t cols, bool square, const ks_group* 
     out[group->id[0] * n + c] = T(square ? SQUARED(v) : v);
   }
 }
+#endif
 }
