@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ksearch::evaluate {
 namespace {
 
@@ -26,6 +28,13 @@ base::Result<std::vector<kernel::WorkloadTiming>> read_timings(ObjectReader& r,
 }
 
 }  // namespace
+
+bool Certificate::only_noise() const {
+  const auto noise = [](const CertificateCheck& check) {
+    return check.passed || check.name == "a_a_ratio" || check.name == "ratio";
+  };
+  return !passed && !checks.empty() && std::ranges::all_of(checks, noise);
+}
 
 std::string Certificate::summary() const {
   if (passed) return "passed";

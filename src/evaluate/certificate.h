@@ -28,6 +28,8 @@ struct Certificate {
   base::Json basis;  ///< seeds, hashes of sources, inputs and harness, toolchain, device,
                      ///< libraries, sandbox
 
+  /// Right in every respect, and nothing but the machine's noise kept it from being certified fast.
+  bool only_noise() const;
   /// "passed", or "failed: held_out: ..." for the first check that failed.
   std::string summary() const;
 };

@@ -20,6 +20,8 @@ using namespace std::chrono_literals;
 constexpr std::chrono::nanoseconds kShare = 1200ms;  // of a workload
 constexpr std::chrono::nanoseconds kWarmShare = 300ms;
 constexpr std::chrono::nanoseconds kEqualShare = 500ms;
+constexpr int kStretch = 4;  // times its share, where the machine is noisy
+constexpr int kMostRounds = 200;
 constexpr double kEqualWithin =
     0.03;  // an A/A ratio further off than this, surely: the host cannot measure
 constexpr double kNarrow = 1.25;     // high over low of a geometric mean that is worth something
@@ -83,9 +85,11 @@ struct Race {
                                  .first_set = s.take_sets(),
                                  .share = share,
                                  .least_rounds = c.least_rounds(w),
+                                 .most_rounds = kMostRounds,
                                  .of = "program",
                                  .against = against,
                                  .width = s.options.ratio_width,
+                                 .longest = kStretch * share,
                                  .parent = {},
                                  .limit_per_call = s.limit_of(w.name) + 20s,
                                  .fresh = fresh};
@@ -172,9 +176,11 @@ base::Result<void> equal_read_equal(Certification& c, target::Worker& worker) {
                                  .first_set = s.take_sets(),
                                  .share = kEqualShare,
                                  .least_rounds = c.least_rounds(w),
+                                 .most_rounds = kMostRounds,
                                  .of = "a",
                                  .against = "b",
                                  .width = 0.01,
+                                 .longest = kStretch * kEqualShare,
                                  .parent = {},
                                  .limit_per_call = s.limit_of(w.name)};
     const auto result = contest({{"a", &rigs[0], &c.plan(w), std::nullopt, true},

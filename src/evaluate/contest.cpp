@@ -34,7 +34,9 @@ class Contest {
       KS_TRY_STEP(half_round(false, true));
       KS_TRY_STEP(half_round(true, true));
       if (round + 1 < o_.least_rounds) continue;
-      if (clock_.now() - start >= o_.share || decided()) break;
+      const auto spent = clock_.now() - start;
+      if (decided(o_.width)) break;
+      if (spent >= o_.share && (spent >= o_.longest || decided(o_.bearable))) break;
     }
     return std::move(result_);
   }
@@ -142,7 +144,7 @@ class Contest {
     return halves_ == due_ + (o_.warm_up ? 1 : 0);
   }
 
-  bool decided() const {
+  bool decided(double width) const {
     const auto of = result_.call_ns.find(o_.of);
     if (of == result_.call_ns.end()) return false;
     const auto parent = result_.call_ns.find(o_.parent);
@@ -152,10 +154,10 @@ class Contest {
     const auto against = result_.call_ns.find(o_.against);
     if (against != result_.call_ns.end()) {
       const kernel::Ratio r = paired_ratio(against->second, of->second);
-      return r.high - r.low < o_.width * r.value;
+      return r.high - r.low < width * r.value;
     }
     const Interval own = location(of->second);
-    return own.high - own.low < o_.width * own.value;
+    return own.high - own.low < width * own.value;
   }
 
   std::vector<Entrant> entrants_;

@@ -39,6 +39,9 @@ struct ContestOptions {
   /// The ratio of these two decides when enough is known; its interval narrower than `width` of it.
   std::string of = "program", against;  ///< `against` may be empty: `of`'s own median decides
   double width = 0.02;
+  /// On a noisy machine it goes on past `share`, until the interval is `bearable` or this long.
+  std::chrono::nanoseconds longest{0};
+  double bearable = 0.1;
   /// After the least rounds, ends it where the ratio to this entrant is surely under `hopeless`.
   std::string parent;
   double hopeless = 0.95;

@@ -121,6 +121,11 @@ void Engine::State::on_certificate(const Request& request, const CertifyReply& r
   certificates.push_back({asked.program, asked.node_id, asked.rank, certificate});
   emit(event::Certified{asked.node_id, asked.program, asked.rank, certificate.passed,
                         certificate.summary()});
+  if (certificate.only_noise()) {
+    return finish(stop ? "stopped" : "nothing",
+                  "the machine is too noisy to certify a time; the best program is right: search "
+                  "again on a quiet one");
+  }
   if (!certificate.passed) {
     note(fmt::format("{} ({}) failed its certificate and gives way to the next best", asked.node_id,
                      asked.program));

@@ -388,6 +388,25 @@ TEST(Engine, WithNoCertificateThereIsNothing) {
   EXPECT_EQ(t.event<event::RunEnded>()->why, "no program passed certification");
 }
 
+// The next best would fare no better.
+TEST(Engine, ANoisyMachineEndsCertification) {
+  Config c = config();
+  c.limits.evaluations = 2;
+  Table t(c);
+  t.plan({idea("root", "a")});
+  t.code("v1");
+  t.outcome(measured(0.5));
+  t.code("v2");
+  t.outcome(measured(0.9));
+  evaluate::Certificate noisy = certificate(false);
+  noisy.checks = {{"held_out", true, "all right", nullptr}, {"a_a_ratio", false, "1.4", nullptr}};
+  t.answer(CertifyReply{noisy});
+  EXPECT_EQ(t.heard(), "certified run_ended");
+  EXPECT_EQ(t.engine.status(), "nothing");
+  EXPECT_EQ(t.event<event::RunEnded>()->best_program, program("v2").hash());
+  EXPECT_EQ(t.event<event::RunEnded>()->certificate, "failed");
+}
+
 TEST(Engine, EndsAtTheRooflineFractionThatWasSet) {
   Config c = config();
   c.roofline_stop = 0.75;
