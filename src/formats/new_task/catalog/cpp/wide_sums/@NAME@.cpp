@@ -14,8 +14,8 @@ static float row_sum(const float* x, const float* w, int64_t cols) {
   return sums[0] + rest;
 }
 
-extern "C" void @NAME @(const float* x, const float* w, float* out, int64_t rows, int64_t cols,
-                        const ks_group* group) {
+extern "C" void @NAME@(const float* x, const float* w, float* out, int64_t rows, int64_t cols,
+                       const ks_group* group) {
   const int64_t first = group->id[0] * ROWS, last = std::min<int64_t>(first + ROWS, rows);
   for (int64_t r = first; r < last; ++r) out[r] = row_sum(x + r * cols, w, cols);
 }
