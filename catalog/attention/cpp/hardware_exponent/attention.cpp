@@ -193,11 +193,7 @@ bool score_block(const float* k, const float* v, int64_t D, const float* qt, int
   int first = 0;
   for (int64_t j = 0; j < keys; j += KEYS) {
     if constexpr (PREFETCH && std::is_same_v<T, float>)
-      for (int64_t d = 0; d < KEYS * D; d += 16) {
-        __builtin_prefetch(v + j * D + d);
-        // With few rows, k streams from memory as well.
-        if (VECTORS == 1) __builtin_prefetch(k + (j + KEYS) * D + d);
-      }
+      for (int64_t d = 0; d < KEYS * D; d += 16) __builtin_prefetch(v + j * D + d);
     while (seen[first] <= j) ++first;
     if (j + KEYS <= inner)
       score_tile<VECTORS, false>(k + j * D, D, qt, key + j, KEYS, rows, p + j * kRows);
