@@ -1,7 +1,7 @@
 // Attention by register tiles, exponentials taken in registers against a moving reference, lanes of
 // the diagonal left out. A group takes the rows of all query heads that share its head of k and v,
 // so that the rows fill whole tiles however few queries there are, and k and v are read once for
-// all of them; where there are no more rows than lanes in all, few.cpp takes them.
+// all of them; where there are no more than FEW in all, few.cpp takes them.
 //
 // A group owns kRows rows of queries of one head of k and v, in vector lanes:
 //   p[key][row] = exp2(sum over d of k[key][d] * qt[d][row] - reference[row])
@@ -268,6 +268,7 @@ void store_rows(const float* ot, const Rows& rows, int64_t D, int64_t count, T* 
 
 }  // namespace
 
+#ifndef FEW  // a launch for few rows needs only what is above
 extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq, int64_t Lk,
                           int64_t D, int64_t heads, bool causal, float scale,
                           const ks_group* group) {
@@ -313,3 +314,4 @@ extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq
   }
   store_rows(ot, rows, D, count, out);
 }
+#endif

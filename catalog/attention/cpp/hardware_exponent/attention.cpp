@@ -288,6 +288,7 @@ void store_rows(const float* ot, const Rows& rows, int64_t D, int64_t count, T* 
 
 }  // namespace
 
+#ifndef FEW  // a launch for few rows needs only what is above
 extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq, int64_t Lk,
                           int64_t D, int64_t heads, bool causal, float scale,
                           const ks_group* group) {
@@ -337,3 +338,4 @@ extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq
   }
   store_rows(ot, rows, D, count, out);
 }
+#endif

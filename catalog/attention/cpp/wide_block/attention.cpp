@@ -294,6 +294,7 @@ struct Tile {
 
 }  // namespace
 
+#ifndef FEW  // a launch for few rows needs only what is above
 extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq, int64_t Lk,
                           int64_t D, int64_t heads, bool causal, float scale,
                           const ks_group* group) {
@@ -356,3 +357,4 @@ extern "C" void attention(const T* q, const T* k, const T* v, T* out, int64_t Lq
   }
   for (int t = 0; t < tiles; ++t) store_rows(tile[t].ot, tile[t].rows, D, tile[t].count, out);
 }
+#endif
