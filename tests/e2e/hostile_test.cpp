@@ -96,8 +96,8 @@ const Hostile kHostile[] = {
      true},
     {"allocates_without_end",
      "#include <cstdlib>\nstatic void kernel(const float* x, float* out, long rows, long cols) { "
-     "for (;;) { char* p = (char*)malloc(64 << 20); for (long i = 0; i < 64 << 20; i += 4096) p[i] "
-     "= 1; } honest(x, out, rows, cols); }",
+     "for (;;) { volatile char* p = (char*)malloc(64 << 20); for (long i = 0; i < 64 << 20; i += "
+     "4096) p[i] = 1; } honest(x, out, rows, cols); }",
      {"LimitExceeded", "Crashed"},
      {"LimitExceeded", "Crashed"},
      true},
