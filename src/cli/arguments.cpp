@@ -25,6 +25,12 @@ struct Parsed {
   NewTaskOptions new_task;
 };
 
+/// CLI11 takes -1 and 10^30 for numbers near 2^64.
+std::string whole_number(std::string& text) {
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return digits && text.size() <= 19 ? "" : text + " is no whole number below 10^19";
+}
+
 void add_evaluate_options(CLI::App& app, EvaluateOptions& options) {
   app.add_option("TASK", options.task, "Name of a task (ksearch tasks), or a task's folder")
       ->required();
@@ -37,7 +43,9 @@ void add_evaluate_options(CLI::App& app, EvaluateOptions& options) {
                  "Keep workloads for which this holds: 'T == float32 and D == 64'");
   app.add_option("--python", options.python,
                  "Python with libraries to compare with (torch, ...) [.venv]");
-  app.add_option("--seed", options.seed, "Of inputs and choices")->capture_default_str();
+  app.add_option("--seed", options.seed, "Of inputs and choices")
+      ->capture_default_str()
+      ->check(CLI::Validator(whole_number, "UINT"));
   app.add_flag("--unsafe-no-sandbox", options.no_sandbox,
                "Run candidates without confinement where none can be had");
 }

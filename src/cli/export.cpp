@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "formats/export_cpp.h"
+#include "kernel/names.h"
 #include "report/summary.h"
 #include "search/recorder.h"
 #include "target/cpu/profile.h"
@@ -95,6 +96,9 @@ base::Result<int> export_files(const Context& context, const ExportOptions& opti
     KS_TRY(const fs::path folder, find_run(options.what));
     KS_TRY(subject, from_run(folder));
   }
+  if (!options.name.empty() && !kernel::is_name(options.name))
+    return base::usage_error("--name " + options.name,
+                             "letters, digits and _ make a name, and it begins with no digit");
   formats::CppExportRequest request;
   request.program = &subject.program;
   request.definition = &subject.task.definition;

@@ -1,10 +1,14 @@
 // The ksearch program: arguments to a command, its result to an exit code.
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <string>
 #include <string_view>
+#include <system_error>
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
@@ -29,12 +33,19 @@ base::Result<int> dispatch(const Context& context, const Arguments& arguments) {
   return std::visit(Dispatch{context}, arguments);
 }
 
+/// Where standard error is closed nobody hears it; that must not end the program.
+void say(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
+
 int complain(const base::Error& error) {
   base::Error said = error;
   said.todo.clear();
-  fmt::print(stderr, "ksearch: {}\n", said.text());
-  if (!error.todo.empty()) fmt::print(stderr, "  {}\n", error.todo);
+  say("ksearch: " + said.text());
+  if (!error.todo.empty()) say("  " + error.todo);
   return exit_code(error);
+}
+
+base::Error no_output(const char* why) {
+  return {base::ErrorKind::environment, "output", fmt::format("cannot be written: {}", why), {}};
 }
 
 int run_program(int argc, char** argv) {
@@ -45,10 +56,24 @@ int run_program(int argc, char** argv) {
   if (!home) return complain(home.error());
   context.home = std::move(*home);
   const auto code = dispatch(context, std::get<Arguments>(parsed));
-  return code ? *code : complain(code.error());
+  if (!code) return complain(code.error());
+  if (std::fflush(stdout) != 0 && errno != EPIPE) return complain(no_output(std::strerror(errno)));
+  return *code;
 }
 
 }  // namespace
+
+int guarded(int argc, char** argv) {
+  try {
+    return run_program(argc, argv);
+  } catch (const std::system_error& error) {  // fmt's, where the stream is closed or full
+    return complain(no_output(error.what()));
+  } catch (const std::exception& error) {
+    say(fmt::format("ksearch: internal fault: {}\n  Please report it with the command line.",
+                    error.what()));
+    return kInternal;
+  }
+}
 
 int exit_code(const base::Error& error) {
   switch (error.kind) {
@@ -69,11 +94,5 @@ int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "worker" && std::string_view(argv[2]) == "cpu")
     return ksearch::target::run_cpu_worker();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that is gone must not end a search
-  try {
-    return ksearch::cli::run_program(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "ksearch: internal fault: {}\n  Please report it with the command line.\n",
-               error.what());
-    return ksearch::cli::kInternal;
-  }
+  return ksearch::cli::guarded(argc, argv);
 }

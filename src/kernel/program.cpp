@@ -98,7 +98,12 @@ Json launch_json(const Launch& launch) {
   return json;
 }
 
+/// No link, which would show another file in a compiler's message, and no pipe, which would hang.
 base::Result<std::string> read_file(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto kind = std::filesystem::symlink_status(path, error).type();
+  if (kind != std::filesystem::file_type::regular && kind != std::filesystem::file_type::not_found)
+    return base::usage_error(path.string(), "is no plain file");
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   if (!in || !(text << in.rdbuf() || in.peek() == EOF))

@@ -43,8 +43,13 @@ Environment current_environment() {
 }
 
 base::Result<std::string> read_file(const fs::path& path, std::size_t limit_bytes) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return failed(path, "cannot open");
+  struct stat about {};
+  if (::fstat(fd, &about) == 0 && !S_ISREG(about.st_mode)) {  // a pipe would never end
+    ::close(fd);
+    return base::usage_error(path.string(), "is no file");
+  }
   std::string bytes;
   for (;;) {
     const std::size_t old = bytes.size();
