@@ -134,8 +134,10 @@ void setup_check(CLI::App& app, Parsed& parsed) {
   app.add_option("FILE", options.file, "A case.json, or a Metal file")->required();
   app.add_option("--kernel", options.kernel, "Function or host_name, of a Metal file");
   const auto add_size = [&](const char* name, std::vector<std::uint32_t>& size, const char* help) {
-    app.add_option(name, size, help)->delimiter(',')->expected(1, 3)->check(
-        CLI::Range(1u, 1u << 30));
+    app.add_option(name, size, help)
+        ->delimiter(',')
+        ->expected(1, 3)
+        ->check(CLI::Range(1u, 1u << 30));
   };
   add_size("--groups", options.groups, "Threadgroups: X[,Y[,Z]] [1]");
   add_size("--group-size", options.group_size, "Threads of a group: X[,Y[,Z]] [1]");

@@ -30,12 +30,11 @@ base::Result<std::map<int, std::string>> parse_constants(const std::vector<std::
   std::map<int, std::string> constants;
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
-    const bool number = equals != std::string::npos && equals > 0 &&
-                        text.find_first_not_of("0123456789") == equals;
+    const bool number =
+        equals != std::string::npos && equals > 0 && text.find_first_not_of("0123456789") == equals;
     const std::string value = number ? text.substr(equals + 1) : "";
-    if (value.empty() ||
-        (value != "true" && value != "false" &&
-         value.find_first_not_of("0123456789.+-eE") != std::string::npos))
+    if (value.empty() || (value != "true" && value != "false" &&
+                          value.find_first_not_of("0123456789.+-eE") != std::string::npos))
       return base::usage_error("--constant " + text, "it is no INDEX=VALUE",
                                "--constant 3=true, --constant 0=64");
     constants[std::stoi(text.substr(0, equals))] = value;
@@ -105,12 +104,12 @@ void print_trace(const base::Json& trace) {
                std::max(number("distinct_bytes_read"), number("distinct_bytes_written")));
   }
   const auto number = [&](const char* key) { return trace.value(key, std::uint64_t{0}); };
-  fmt::print("groups {}, threads {}, SIMD-group operations {}, barriers {} of groups and {} of "
-             "SIMD-groups\nthreadgroup memory {} bytes, read {}, written {}\n",
-             number("groups"), number("threads"), number("simd_operations"),
-             number("threadgroup_barriers"), number("simdgroup_barriers"),
-             number("group_memory_bytes"), number("group_bytes_read"),
-             number("group_bytes_written"));
+  fmt::print(
+      "groups {}, threads {}, SIMD-group operations {}, barriers {} of groups and {} of "
+      "SIMD-groups\nthreadgroup memory {} bytes, read {}, written {}\n",
+      number("groups"), number("threads"), number("simd_operations"),
+      number("threadgroup_barriers"), number("simdgroup_barriers"), number("group_memory_bytes"),
+      number("group_bytes_read"), number("group_bytes_written"));
 }
 
 }  // namespace

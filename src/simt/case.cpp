@@ -39,8 +39,7 @@ std::optional<std::string> from_hex(std::string_view hex) {
   return bytes;
 }
 
-void read_parameters(const Json& json, const std::string& where, Init& init,
-                     ObjectReader& keeper) {
+void read_parameters(const Json& json, const std::string& where, Init& init, ObjectReader& keeper) {
   ObjectReader reader(json, where);
   switch (init.kind) {
     case Init::Kind::constant:
@@ -100,8 +99,7 @@ Init read_init(const Json& json, const std::string& where, ObjectReader& keeper)
   return init;
 }
 
-Buffer read_buffer(const Json& json, const std::string& where, int position,
-                   ObjectReader& keeper) {
+Buffer read_buffer(const Json& json, const std::string& where, int position, ObjectReader& keeper) {
   ObjectReader reader(json, where);
   Buffer buffer;
   buffer.name = reader.text("name");
@@ -165,8 +163,8 @@ Launch read_launch(const Json& json, const std::string& where, ObjectReader& kee
   launch.group_size = read_triple(reader, "group_size");
   if (reader.has("grid_threads")) launch.threads = read_triple(reader, "grid_threads");
   if (reader.has("groups") || !launch.threads) launch.groups = read_triple(reader, "groups");
-  const std::uint64_t threads = std::uint64_t{launch.group_size[0]} * launch.group_size[1] *
-                                launch.group_size[2];
+  const std::uint64_t threads =
+      std::uint64_t{launch.group_size[0]} * launch.group_size[1] * launch.group_size[2];
   if (launch.group_size[0] > kLargestGroupThreads || threads > kLargestGroupThreads)
     reader.fault("group_size", fmt::format("at most {} threads are run", kLargestGroupThreads));
   if (const Json* slots = reader.optional_array("group_memory_bytes"))
@@ -199,9 +197,9 @@ Launch read_launch(const Json& json, const std::string& where, ObjectReader& kee
 
 std::string mlx_type(std::string_view dtype) {
   static const std::map<std::string_view, std::string_view> kNames = {
-      {"float32", "float"},  {"float16", "half"},   {"bfloat16", "bfloat"}, {"int64", "int64_t"},
-      {"int32", "int"},      {"int16", "int16_t"},  {"int8", "int8_t"},     {"uint64", "uint64_t"},
-      {"uint32", "uint"},    {"uint16", "uint16_t"}, {"uint8", "uint8_t"},  {"bool", "bool"}};
+      {"float32", "float"}, {"float16", "half"},    {"bfloat16", "bfloat"}, {"int64", "int64_t"},
+      {"int32", "int"},     {"int16", "int16_t"},   {"int8", "int8_t"},     {"uint64", "uint64_t"},
+      {"uint32", "uint"},   {"uint16", "uint16_t"}, {"uint8", "uint8_t"},   {"bool", "bool"}};
   const auto found = kNames.find(dtype);
   return found == kNames.end() ? std::string() : std::string(found->second);
 }
@@ -293,8 +291,7 @@ base::Result<Case> parse_case(std::string_view text, std::string_view where, std
   else
     reader.ignore("body");
   KS_RETURN_IF_ERROR(reader.finish());
-  if (all.launches.empty())
-    return base::usage_error(std::string(where), "there is no launch");
+  if (all.launches.empty()) return base::usage_error(std::string(where), "there is no launch");
   KS_RETURN_IF_ERROR(check_names(all, where));
   return all;
 }

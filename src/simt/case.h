@@ -52,21 +52,22 @@ struct Launch {
   std::array<std::uint32_t, 3> group_size{1, 1, 1};
   /// Threads in all, where the grid is given so: groups at its edge are smaller.
   std::optional<std::array<std::uint32_t, 3>> threads;
-  std::vector<std::uint32_t> group_memory;         ///< bytes of each slot
-  std::map<int, std::string> constants;            ///< function constants, as C++ literals
-  std::map<int, std::string> bind;                 ///< buffer names; empty: the buffers' own indices
+  std::vector<std::uint32_t> group_memory;  ///< bytes of each slot
+  std::map<int, std::string> constants;     ///< function constants, as C++ literals
+  std::map<int, std::string> bind;          ///< buffer names; empty: the buffers' own indices
 };
 
 /// A kernel body as mx.fast.metal_kernel takes it.
 struct Body {
   std::vector<std::string> inputs, outputs;
-  std::vector<std::pair<std::string, std::string>> arguments;  ///< template: name, C++ type or value
+  std::vector<std::pair<std::string, std::string>>
+      arguments;  ///< template: name, C++ type or value
   bool atomic_outputs = false;
   std::string header;
 };
 
 struct Case {
-  std::string file;    ///< the source's name in reports
+  std::string file;  ///< the source's name in reports
   std::string source;
   std::vector<Launch> launches;
   std::vector<Buffer> buffers;

@@ -61,8 +61,8 @@ base::Result<Shared> share(const Case& all) {
   }
   if (end > 0) KS_RETURN_IF_ERROR(shared.memory.resize(end));
   for (std::size_t i = 0; i < all.buffers.size(); ++i)
-    KS_RETURN_IF_ERROR(fill(all.buffers[i], shared.memory.bytes().subspan(
-                                                shared.at[i], all.buffers[i].bytes())));
+    KS_RETURN_IF_ERROR(
+        fill(all.buffers[i], shared.memory.bytes().subspan(shared.at[i], all.buffers[i].bytes())));
   return shared;
 }
 
@@ -76,13 +76,7 @@ Json bind_json(const Case& all, const Launch& launch) {
   return bind;
 }
 
-/// The launches that share one object: same function constants.
-struct Batch {
-  fs::path object;
-  std::vector<int> launches;
-};
-
-Json job_json(const Case& all, const Batch& batch, const Shared& shared,
+Json job_json(const Case& all, const fs::path& object, const Shared& shared,
               const CheckOptions& options) {
   Json buffers = Json::array(), launches = Json::array();
   for (std::size_t i = 0; i < all.buffers.size(); ++i)
@@ -90,14 +84,13 @@ Json job_json(const Case& all, const Batch& batch, const Shared& shared,
                        {"role", name(all.buffers[i].role)},
                        {"bytes", all.buffers[i].bytes()},
                        {"at", shared.at[i]}});
-  for (const int number : batch.launches) {
-    const Launch& launch = all.launches[static_cast<std::size_t>(number)];
+  for (const Launch& launch : all.launches) {
     std::array<std::uint32_t, 3> groups = launch.groups;
     if (launch.threads)
       for (std::size_t d = 0; d < 3; ++d)
         groups[d] = ((*launch.threads)[d] + launch.group_size[d] - 1) / launch.group_size[d];
     Json json{{"kernel", launch.kernel},
-              {"number", number},
+              {"number", launches.size()},
               {"groups", groups},
               {"group_size", launch.group_size},
               {"group_memory", launch.group_memory},
@@ -105,7 +98,7 @@ Json job_json(const Case& all, const Batch& batch, const Shared& shared,
     if (launch.threads) json["threads"] = *launch.threads;
     launches.push_back(std::move(json));
   }
-  return {{"object", batch.object.string()},
+  return {{"object", object.string()},
           {"buffers", std::move(buffers)},
           {"shared_bytes", shared.memory.bytes().size()},
           {"schedule", options.schedule.name},
@@ -114,7 +107,7 @@ Json job_json(const Case& all, const Batch& batch, const Shared& shared,
 }
 
 /// Runs the worker; its last line is the report.
-base::Result<Json> run_worker(const toolchain::Builder& builder, const Batch& batch,
+base::Result<Json> run_worker(const toolchain::Builder& builder, const fs::path& object,
                               const Json& job, const Shared& shared, const CheckOptions& options) {
   KS_TRY(const os::TempFolder folder, os::TempFolder::create("ksearch-check"));
   const fs::path file = folder.path() / "job.json";
@@ -127,12 +120,12 @@ base::Result<Json> run_worker(const toolchain::Builder& builder, const Batch& ba
                     .open_files = 64,
                     .cpu_seconds = static_cast<std::uint64_t>(options.time.count())};
   os::Policy policy;
-  policy.read = {command.argv.front(), folder.path(), batch.object};
+  policy.read = {command.argv.front(), folder.path(), object};
   KS_TRY(command, builder.sandbox().confine(command, policy));
   KS_TRY(const os::Finished finished, os::run(command, options.time, kReportBytes));
   if (finished.timed_out)
-    return base::usage_error("the kernel", fmt::format("did not end within {} s",
-                                                       options.time.count()),
+    return base::usage_error("the kernel",
+                             fmt::format("did not end within {} s", options.time.count()),
                              "check a smaller launch");
   std::string_view text = finished.output;
   while (text.ends_with('\n')) text.remove_suffix(1);
@@ -162,16 +155,16 @@ std::string sentence(const Finding& finding, const std::string& detail) {
   return fmt::format("{}. {}", text, why.why);
 }
 
-/// What the worker said, with lines. It ran foreign code: a report that does not have the form is an
-/// error, never an exception.
-base::Result<void> read_findings(const toolchain::Builder& builder, const Batch& batch,
+/// What the worker said, with lines. It ran foreign code: a report that does not have the form is
+/// an error, never an exception.
+base::Result<void> read_findings(const toolchain::Builder& builder, const fs::path& object,
                                  const Json& report, Report& result) {
   const Json& findings = report.value("findings", Json::array());
   std::vector<std::uint64_t> places;
   try {
     for (const Json& finding : findings)
       for (const Json& place : finding.at("places")) places.push_back(place.get<std::uint64_t>());
-    KS_TRY(const auto lines, locate(builder.sandbox(), batch.object, places));
+    KS_TRY(const auto lines, locate(builder.sandbox(), object, places));
     for (const Json& json : findings) {
       Finding finding;
       finding.kind = json.at("kind");
@@ -189,8 +182,8 @@ base::Result<void> read_findings(const toolchain::Builder& builder, const Batch&
       finding.launch = json.at("launch");
       finding.message = sentence(finding, json.at("detail"));
       // Several instructions of one line say the same thing.
-      const auto same = std::find_if(
-          result.findings.begin(), result.findings.end(), [&](const Finding& f) {
+      const auto same =
+          std::find_if(result.findings.begin(), result.findings.end(), [&](const Finding& f) {
             return f.kind == finding.kind && f.where == finding.where && f.buffer == finding.buffer;
           });
       if (same == result.findings.end())
@@ -232,25 +225,20 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
       result.trace = Json::object();
       return result;
     }
+  for (const Launch& launch : all.launches)
+    if (launch.constants != all.launches.front().constants)
+      return base::usage_error("function_constants",
+                               "launches of one case that differ in them are not run yet",
+                               "make a case of each");
   const auto start = Clock::now();
-  Batch batch;
-  for (std::size_t i = 0; i < all.launches.size(); ++i) {
-    KS_TRY(fs::path object, build_object(builder, all, all.launches[i], options.optimize));
-    if (!batch.object.empty() && object != batch.object)
-      return base::usage_error(
-          fmt::format("launch {}", i),
-          "launches of one case that differ in kernel or function constants are not run yet",
-          "check them one by one");
-    batch.object = std::move(object);
-    batch.launches.push_back(static_cast<int>(i));
-  }
+  KS_TRY(const fs::path object, build_object(builder, all, options.optimize));
   result.compile_seconds = seconds_since(start);
   KS_TRY(const Shared shared, share(all));
   const auto started = Clock::now();
-  KS_TRY(const Json report, run_worker(builder, batch, job_json(all, batch, shared, options), shared,
-                                       options));
+  KS_TRY(const Json report,
+         run_worker(builder, object, job_json(all, object, shared, options), shared, options));
   result.run_seconds = seconds_since(started);
-  KS_RETURN_IF_ERROR(read_findings(builder, batch, report, result));
+  KS_RETURN_IF_ERROR(read_findings(builder, object, report, result));
   result.trace = report.value("trace", Json::object());
   for (std::size_t i = 0; i < all.buffers.size(); ++i) {
     if (all.buffers[i].role == Role::in) continue;
@@ -267,15 +255,12 @@ base::Json to_json(const Report& report) {
     Json where = Json::array();
     for (const SourceLine& line : finding.where)
       where.push_back({{"file", line.file}, {"line", line.line}});
-    Json json{{"kind", finding.kind},
-              {"where", std::move(where)},
-              {"buffer", finding.buffer},
-              {"offset", finding.offset ? Json(*finding.offset) : Json()},
-              {"threads", finding.threads},
-              {"group", finding.group},
-              {"message", finding.message},
-              {"count", finding.count},
-              {"launch", finding.launch}};
+    Json json{
+        {"kind", finding.kind},       {"where", std::move(where)},
+        {"buffer", finding.buffer},   {"offset", finding.offset ? Json(*finding.offset) : Json()},
+        {"threads", finding.threads}, {"group", finding.group},
+        {"message", finding.message}, {"count", finding.count},
+        {"launch", finding.launch}};
     findings.push_back(std::move(json));
   }
   return {{"verdict", report.clean() ? "clean" : "findings"},

@@ -47,7 +47,8 @@ std::uint16_t half_of(double value) {
     std::uint32_t bits;
     std::memcpy(&bits, &nearest, sizeof(bits));
     if (bits % 2 == 0) {
-      const bool away = (static_cast<double>(nearest) < value) == (nearest > 0 || (nearest == 0 && value > 0));
+      const bool away =
+          (static_cast<double>(nearest) < value) == (nearest > 0 || (nearest == 0 && value > 0));
       bits = away ? bits + 1 : bits - 1;
       std::memcpy(&odd, &bits, sizeof(odd));
     }
@@ -111,8 +112,8 @@ base::Result<void> fill(const Buffer& buffer, std::span<std::byte> bytes) {
     return base::usage_error(buffer.name, "8-bit floats are known by name only", "use uint8");
   if (init.kind == Init::Kind::bytes) {
     if (init.bytes.size() != bytes.size())
-      return base::usage_error(buffer.name, fmt::format("{} bytes are given for {}",
-                                                        init.bytes.size(), bytes.size()));
+      return base::usage_error(
+          buffer.name, fmt::format("{} bytes are given for {}", init.bytes.size(), bytes.size()));
     std::memcpy(bytes.data(), init.bytes.data(), bytes.size());
     return {};
   }
@@ -121,8 +122,7 @@ base::Result<void> fill(const Buffer& buffer, std::span<std::byte> bytes) {
                                                       init.values->size(), count));
   if (init.kind == Init::Kind::ints && !init.values && !(init.high >= init.low + 1))
     return base::usage_error(buffer.name, "hi is above lo");
-  for (std::size_t i = 0; i < count; ++i)
-    put_element(buffer.dtype, bytes, i, value_of(init, i));
+  for (std::size_t i = 0; i < count; ++i) put_element(buffer.dtype, bytes, i, value_of(init, i));
   return {};
 }
 

@@ -1,5 +1,5 @@
-// Start contents of buffers: computed in float64, then rounded to the dtype; the random kinds need no
-// state, so element i is the same in every program.
+// Start contents of buffers: computed in float64, then rounded to the dtype; the random kinds need
+// no state, so element i is the same in every program.
 #pragma once
 
 #include <cstddef>

@@ -25,7 +25,8 @@ std::map<std::uint64_t, SourceLine> parse_addr2line(std::string_view output) {
     }
     const std::size_t colon = line.rfind(':');
     if (colon == std::string::npos || lines.contains(address)) continue;
-    const std::string file = line.substr(line.rfind('/', colon) + 1, 0 + colon - (line.rfind('/', colon) + 1));
+    const std::string file =
+        line.substr(line.rfind('/', colon) + 1, 0 + colon - (line.rfind('/', colon) + 1));
     // Ours are all named so; "??" is unknown.
     if (file.starts_with("ks_") || file.starts_with("??")) continue;
     int number = 0;
@@ -35,9 +36,9 @@ std::map<std::uint64_t, SourceLine> parse_addr2line(std::string_view output) {
   return lines;
 }
 
-base::Result<std::map<std::uint64_t, SourceLine>> locate(
-    const os::Sandbox& sandbox, const std::filesystem::path& object,
-    const std::vector<std::uint64_t>& places) {
+base::Result<std::map<std::uint64_t, SourceLine>> locate(const os::Sandbox& sandbox,
+                                                         const std::filesystem::path& object,
+                                                         const std::vector<std::uint64_t>& places) {
   std::map<std::uint64_t, SourceLine> lines;
   if (places.empty()) return lines;
   os::Command command;
@@ -49,8 +50,7 @@ base::Result<std::map<std::uint64_t, SourceLine>> locate(
          sandbox.confine(command, {.read = {object}, .programs = true}));
   KS_TRY(const os::Finished finished, os::run(confined, kLimit, 4 << 20));
   if (finished.status.code != 0 || finished.timed_out)
-    return base::environment_error("addr2line", finished.output.substr(0, 200),
-                                   "install binutils");
+    return base::environment_error("addr2line", finished.output.substr(0, 200), "install binutils");
   for (auto& [address, line] : parse_addr2line(finished.output)) lines[address + 1] = line;
   return lines;
 }

@@ -1,5 +1,5 @@
-// From a case's source to the object of one launch: preprocess, rewrite, compile; each step is kept by
-// its content.
+// From a case's source to the object that runs it: preprocess, rewrite, compile; each step is kept
+// by its content.
 #pragma once
 
 #include <filesystem>
@@ -15,10 +15,9 @@ namespace ksearch::simt {
 /// -fsanitize=kernel-memory. $KSEARCH_CLANG, then clang++-19, -18, -17, clang++.
 base::Result<toolchain::Compiler> find_clang(const os::Environment& environment);
 
-/// The object that runs `launch` of `all`. What the source does wrong comes back as a usage error
-/// with its lines.
-base::Result<std::filesystem::path> build_object(const toolchain::Builder& builder,
-                                                 const Case& all, const Launch& launch,
+/// The object with the kernels of all launches; they have the same function constants. What the
+/// source does wrong comes back as a usage error with its lines.
+base::Result<std::filesystem::path> build_object(const toolchain::Builder& builder, const Case& all,
                                                  int optimize);
 
 }  // namespace ksearch::simt

@@ -1,5 +1,5 @@
-// What a kernel's object and the engine that runs it know of each other. Compiled into both, so plain
-// types only: the object is made by clang without any standard header.
+// What a kernel's object and the engine that runs it know of each other. Compiled into both, so
+// plain types only: the object is made by clang without any standard header.
 #pragma once
 
 namespace ks {

@@ -32,16 +32,16 @@ __attribute__((noinline)) KS_PLAIN T atomic_update(volatile T* at, F change) {
   return old;
 }
 
-#define KS_CHANGE(Name, expression)                     \
-  template <class T>                                    \
-  struct Name {                                         \
-    T with;                                             \
+#define KS_CHANGE(Name, expression)                              \
+  template <class T>                                             \
+  struct Name {                                                  \
+    T with;                                                      \
     KS_PLAIN T operator()(T old) const { return T(expression); } \
   };
 KS_CHANGE(SetTo, (void(old), with))
 KS_CHANGE(AddTo, old + with)
 KS_CHANGE(SubtractFrom, old - with)
-KS_CHANGE(AndWith, old & with)
+KS_CHANGE(AndWith, old& with)
 KS_CHANGE(OrWith, old | with)
 KS_CHANGE(XorWith, old ^ with)
 KS_CHANGE(MinWith, old < with ? old : with)
@@ -79,10 +79,10 @@ template <class T, class U>
 METAL_FUNC void atomic_store_explicit(volatile atomic<T>* at, U value, memory_order) {
   ks::atomic_store(&at->held, T(value));
 }
-#define KS_FETCH(name, Change)                                                        \
-  template <class T, class U>                                                         \
+#define KS_FETCH(name, Change)                                                           \
+  template <class T, class U>                                                            \
   METAL_FUNC T atomic_##name##_explicit(volatile atomic<T>* at, U value, memory_order) { \
-    return ks::atomic_update(&at->held, ks::Change<T>{T(value)});                     \
+    return ks::atomic_update(&at->held, ks::Change<T>{T(value)});                        \
   }
 KS_FETCH(exchange, SetTo)
 KS_FETCH(fetch_add, AddTo)

@@ -1,6 +1,6 @@
 // The functions that clang's instrumentation calls (-fsanitize=kernel-memory: every load and store,
-// with the definedness of values carried along; -fsanitize=alignment,array-bounds), handed on to the
-// engine. Nothing here is instrumented itself.
+// with the definedness of values carried along; -fsanitize=alignment,array-bounds), handed on to
+// the engine. Nothing here is instrumented itself.
 #pragma once
 #include "ks_abi.h"
 
@@ -14,16 +14,17 @@ inline Lane* lane = nullptr;
 inline void* call_state = nullptr;
 }  // namespace ks
 
-#define KS_ACCESS(n)                                                                     \
-  KS_HOOK ks::Meta __msan_metadata_ptr_for_load_##n(void* at) {                          \
-    return ks::engine->load(at, n, KS_HERE);                                             \
-  }                                                                                      \
-  KS_HOOK ks::Meta __msan_metadata_ptr_for_store_##n(void* at) {                         \
-    return ks::engine->store(at, n, KS_HERE);                                            \
+#define KS_ACCESS(n)                                             \
+  KS_HOOK ks::Meta __msan_metadata_ptr_for_load_##n(void* at) {  \
+    return ks::engine->load(at, n, KS_HERE);                     \
+  }                                                              \
+  KS_HOOK ks::Meta __msan_metadata_ptr_for_store_##n(void* at) { \
+    return ks::engine->store(at, n, KS_HERE);                    \
   }
-KS_ACCESS(1) KS_ACCESS(2) KS_ACCESS(4) KS_ACCESS(8)
+KS_ACCESS(1)
+KS_ACCESS(2) KS_ACCESS(4) KS_ACCESS(8)
 
-KS_HOOK ks::Meta __msan_metadata_ptr_for_load_n(void* at, ks::u64 bytes) {
+    KS_HOOK ks::Meta __msan_metadata_ptr_for_load_n(void* at, ks::u64 bytes) {
   return ks::engine->load(at, bytes, KS_HERE);
 }
 KS_HOOK ks::Meta __msan_metadata_ptr_for_store_n(void* at, ks::u64 bytes) {
@@ -47,7 +48,9 @@ KS_HOOK ks::u32 __msan_chain_origin(ks::u32 origin) { return origin; }
 KS_HOOK void __msan_poison_alloca(void* at, ks::u64 bytes, char*) {
   ks::engine->begin_variable(at, bytes, KS_HERE);
 }
-KS_HOOK void __msan_unpoison_alloca(void* at, ks::u64 bytes) { ks::engine->end_variable(at, bytes); }
+KS_HOOK void __msan_unpoison_alloca(void* at, ks::u64 bytes) {
+  ks::engine->end_variable(at, bytes);
+}
 KS_HOOK void __msan_instrument_asm_store(void*, ks::u64) {}
 
 /// The head of the record that clang passes: a place (file, line, column), the type, and the

@@ -7,21 +7,36 @@ namespace ks {
 
 KS_PLAIN inline Dim attribute(const Thread& t, Attribute which) {
   switch (which) {
-    case Attribute::position_in_group: return t.position_in_group;
-    case Attribute::group_position: return t.group_position;
-    case Attribute::position_in_grid: return t.position_in_grid;
-    case Attribute::group_size: return t.group_size;
-    case Attribute::dispatch_group_size: return t.dispatch_group_size;
-    case Attribute::groups: return t.groups;
-    case Attribute::grid_size: return t.grid_size;
-    case Attribute::grid_origin: return {0, 0, 0};
-    case Attribute::index_in_group: return {t.index_in_group, 0, 0};
-    case Attribute::lane: return {t.lane, 0, 0};
-    case Attribute::simdgroup: return {t.simdgroup, 0, 0};
-    case Attribute::simdgroups: return {t.simdgroups, 0, 0};
-    case Attribute::simdgroup_size: return {32, 0, 0};
-    case Attribute::quad_lane: return {t.index_in_group % 4, 0, 0};
-    case Attribute::quad: return {t.index_in_group / 4, 0, 0};
+    case Attribute::position_in_group:
+      return t.position_in_group;
+    case Attribute::group_position:
+      return t.group_position;
+    case Attribute::position_in_grid:
+      return t.position_in_grid;
+    case Attribute::group_size:
+      return t.group_size;
+    case Attribute::dispatch_group_size:
+      return t.dispatch_group_size;
+    case Attribute::groups:
+      return t.groups;
+    case Attribute::grid_size:
+      return t.grid_size;
+    case Attribute::grid_origin:
+      return {0, 0, 0};
+    case Attribute::index_in_group:
+      return {t.index_in_group, 0, 0};
+    case Attribute::lane:
+      return {t.lane, 0, 0};
+    case Attribute::simdgroup:
+      return {t.simdgroup, 0, 0};
+    case Attribute::simdgroups:
+      return {t.simdgroups, 0, 0};
+    case Attribute::simdgroup_size:
+      return {32, 0, 0};
+    case Attribute::quad_lane:
+      return {t.index_in_group % 4, 0, 0};
+    case Attribute::quad:
+      return {t.index_in_group / 4, 0, 0};
     case Attribute::quads:
       return {(t.group_size.x * t.group_size.y * t.group_size.z + 3) / 4, 0, 0};
   }
@@ -51,9 +66,12 @@ struct FromDim<metal::vec<T, 3>> {
 
 KS_PLAIN inline void* bound(const Parameter& p, const Arguments& arguments) {
   switch (p.kind) {
-    case ArgumentKind::buffer: return arguments.buffers[p.index];
-    case ArgumentKind::group_memory: return arguments.group_memory[p.index];
-    default: return nullptr;
+    case ArgumentKind::buffer:
+      return arguments.buffers[p.index];
+    case ArgumentKind::group_memory:
+      return arguments.group_memory[p.index];
+    default:
+      return nullptr;
   }
 }
 
@@ -94,7 +112,7 @@ struct Run<function> {
 
 }  // namespace ks
 
-#define KS_ATTACH(kernels)                                                                     \
+#define KS_ATTACH(kernels)                                                                        \
   extern "C" __attribute__((visibility("default"))) KS_PLAIN void ks_attach(ks::Attachment* to) { \
     *to = {&ks::engine, &ks::lane, &ks::call_state, kernels, sizeof(kernels) / sizeof(*kernels)}; \
   }

@@ -15,17 +15,16 @@ struct matrix {
       for (int j = 0; j < rows; ++j) c[i].e[j] = i == j ? value : T(0);
   }
   template <class... V>
-    requires(sizeof...(V) == columns && ((components_v<V> == rows) && ...))
-  METAL_FUNC matrix(V... v) : c{vec<T, rows>(v)...} {}
+  requires(sizeof...(V) == columns && ((components_v<V> == rows) && ...)) METAL_FUNC matrix(V... v)
+      : c{vec<T, rows>(v)...} {}
   template <class... V>
-    requires(sizeof...(V) == columns * rows && (is_arithmetic_v<V> && ...))
-  METAL_FUNC matrix(V... v) {
+  requires(sizeof...(V) == columns * rows && (is_arithmetic_v<V> && ...)) METAL_FUNC
+      matrix(V... v) {
     const T all[] = {T(v)...};
     for (int i = 0; i < columns * rows; ++i) c[i / rows].e[i % rows] = all[i];
   }
   template <class U>
-    requires(!__is_same(U, T))
-  METAL_FUNC explicit matrix(const matrix<U, columns, rows>& other) {
+  requires(!__is_same(U, T)) METAL_FUNC explicit matrix(const matrix<U, columns, rows>& other) {
     for (int i = 0; i < columns; ++i) c[i] = vec<T, rows>(other.c[i]);
   }
   METAL_FUNC vec<T, rows>& operator[](int i) { return c[i]; }
@@ -45,16 +44,14 @@ METAL_FUNC matrix<T, columns, rows> operator-(matrix<T, columns, rows> a,
   return a;
 }
 template <class T, int columns, int rows, class U>
-  requires(is_arithmetic_v<U>)
-METAL_FUNC matrix<T, columns, rows> operator*(matrix<T, columns, rows> a, U factor) {
+requires(is_arithmetic_v<U>) METAL_FUNC matrix<T, columns, rows>
+operator*(matrix<T, columns, rows> a, U factor) {
   for (int i = 0; i < columns; ++i) a.c[i] = a.c[i] * factor;
   return a;
 }
 template <class T, int columns, int rows, class U>
-  requires(is_arithmetic_v<U>)
-METAL_FUNC matrix<T, columns, rows> operator*(U factor, const matrix<T, columns, rows>& a) {
-  return a * factor;
-}
+requires(is_arithmetic_v<U>) METAL_FUNC matrix<T, columns, rows>
+operator*(U factor, const matrix<T, columns, rows>& a) { return a * factor; }
 template <class T, int columns, int rows>
 METAL_FUNC vec<T, rows> operator*(const matrix<T, columns, rows>& a, const vec<T, columns>& v) {
   vec<T, rows> r = a.c[0] * v.e[0];

@@ -1,6 +1,6 @@
-// Operations of a SIMD-group and of quads: every lane posts its value, the last one to come computes
-// the results of all lanes that take part. Reductions, votes and scans see those lanes only; a
-// shuffle from any other lane gives a value that is not defined, and says so to the engine.
+// Operations of a SIMD-group and of quads: every lane posts its value, the last one to come
+// computes the results of all lanes that take part. Reductions, votes and scans see those lanes
+// only; a shuffle from any other lane gives a value that is not defined, and says so to the engine.
 #pragma once
 #include "ks_integer.h"
 #include "ks_sync.h"
@@ -32,41 +32,60 @@ METAL_FUNC Out exchange(const In& in, Resolve resolve, u32 source = 0) {
 
 struct Add {
   template <class T>
-  static METAL_FUNC T of(T a, T b) { return T(a + b); }
+  static METAL_FUNC T of(T a, T b) {
+    return T(a + b);
+  }
   template <class T>
-  static METAL_FUNC T neutral() { return T(0); }
+  static METAL_FUNC T neutral() {
+    return T(0);
+  }
 };
 struct Multiply {
   template <class T>
-  static METAL_FUNC T of(T a, T b) { return T(a * b); }
+  static METAL_FUNC T of(T a, T b) {
+    return T(a * b);
+  }
   template <class T>
-  static METAL_FUNC T neutral() { return T(1); }
+  static METAL_FUNC T neutral() {
+    return T(1);
+  }
 };
 struct Larger {
   template <class T>
-  static METAL_FUNC T of(T a, T b) { return metal::max(a, b); }
+  static METAL_FUNC T of(T a, T b) {
+    return metal::max(a, b);
+  }
 };
 struct Smaller {
   template <class T>
-  static METAL_FUNC T of(T a, T b) { return metal::min(a, b); }
+  static METAL_FUNC T of(T a, T b) {
+    return metal::min(a, b);
+  }
 };
 struct And {
   template <class T>
-  static METAL_FUNC T of(T a, T b) { return T(a & b); }
+  static METAL_FUNC T of(T a, T b) {
+    return T(a & b);
+  }
 };
 struct Or {
   template <class T>
-  static METAL_FUNC T of(T a, T b) { return T(a | b); }
+  static METAL_FUNC T of(T a, T b) {
+    return T(a | b);
+  }
 };
 struct Xor {
   template <class T>
-  static METAL_FUNC T of(T a, T b) { return T(a ^ b); }
+  static METAL_FUNC T of(T a, T b) {
+    return T(a ^ b);
+  }
 };
 
 template <class Op, class T>
 void resolve_reduce(Post* const* lanes, u32 mask) {
   T total = posted<T>(lanes, u32(__builtin_ctz(mask)));
-  each_lane(mask & (mask - 1), [&](u32 l) { total = Op::template of<T>(total, posted<T>(lanes, l)); });
+  each_lane(mask & (mask - 1),
+            [&](u32 l) { total = Op::template of<T>(total, posted<T>(lanes, l)); });
   each_lane(mask, [&](u32 l) { answer<T>(lanes, l, total); });
 }
 template <class Op, class T>
@@ -141,13 +160,13 @@ inline constexpr u32 kNoLane = 99;
 
 namespace metal {
 
-#define KS_REDUCE(name, Op)                                    \
-  template <class T>                                           \
-  METAL_FUNC T simd_##name(T value) {                          \
-    return ks::exchange<T>(value, &ks::resolve_reduce<Op, T>); \
-  }                                                            \
-  template <class T>                                           \
-  METAL_FUNC T quad_##name(T value) {                          \
+#define KS_REDUCE(name, Op)                                         \
+  template <class T>                                                \
+  METAL_FUNC T simd_##name(T value) {                               \
+    return ks::exchange<T>(value, &ks::resolve_reduce<Op, T>);      \
+  }                                                                 \
+  template <class T>                                                \
+  METAL_FUNC T quad_##name(T value) {                               \
     return ks::exchange<T>(value, &ks::resolve_quad_reduce<Op, T>); \
   }
 KS_REDUCE(sum, ks::Add)
@@ -158,10 +177,10 @@ KS_REDUCE(and, ks::And)
 KS_REDUCE(or, ks::Or)
 KS_REDUCE(xor, ks::Xor)
 
-#define KS_SCAN(name, Op, inclusive)                                     \
-  template <class T>                                                     \
-  METAL_FUNC T simd_prefix_##name(T value) {                             \
-    return ks::exchange<T>(value, &ks::resolve_scan<Op, T, inclusive>);  \
+#define KS_SCAN(name, Op, inclusive)                                    \
+  template <class T>                                                    \
+  METAL_FUNC T simd_prefix_##name(T value) {                            \
+    return ks::exchange<T>(value, &ks::resolve_scan<Op, T, inclusive>); \
   }
 KS_SCAN(inclusive_sum, ks::Add, true)
 KS_SCAN(inclusive_product, ks::Multiply, true)
@@ -199,7 +218,8 @@ METAL_FUNC T simd_shuffle_rotate_up(T value, ushort delta) {
 template <class T>
 METAL_FUNC T simd_shuffle_and_fill_up(T value, T fill, ushort delta, ushort modulo = 32) {
   const uint lane = ks::own_lane(), within = lane % modulo, block = lane - within;
-  const uint source = within >= delta ? lane - delta : 32 + block + (within + modulo - delta) % modulo;
+  const uint source =
+      within >= delta ? lane - delta : 32 + block + (within + modulo - delta) % modulo;
   return ks::exchange<T>(ks::Filled<T>{value, fill}, &ks::resolve_filled<T>, source);
 }
 template <class T>

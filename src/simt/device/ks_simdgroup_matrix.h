@@ -1,5 +1,6 @@
 // 8x8 matrices held by a SIMD-group, two elements a lane, in Apple's lane map:
-// quarter q = lane / 4; row (q & 4) + (lane / 2) % 4; columns (q & 2) * 2 + (lane % 2) * 2 and the next.
+// quarter q = lane / 4; row (q & 4) + (lane / 2) % 4; columns (q & 2) * 2 + (lane % 2) * 2 and the
+// next.
 #pragma once
 #include "ks_simd.h"
 

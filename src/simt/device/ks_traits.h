@@ -77,19 +77,19 @@ KS_TYPE_TRAIT(make_signed, __make_signed)
 KS_TYPE_TRAIT(make_unsigned, __make_unsigned)
 KS_TYPE_TRAIT(underlying_type, __underlying_type)
 
-#define KS_BOOL_TRAIT(name, expression)                       \
-  template <class T>                                          \
-  inline constexpr bool name##_v = expression;                \
-  template <class T>                                          \
+#define KS_BOOL_TRAIT(name, expression)        \
+  template <class T>                           \
+  inline constexpr bool name##_v = expression; \
+  template <class T>                           \
   struct name : bool_constant<name##_v<T>> {};
 
 template <class A, class B>
 inline constexpr bool is_same_v = __is_same(A, B);
 template <class A, class B>
 struct is_same : bool_constant<__is_same(A, B)> {};
-KS_BOOL_TRAIT(is_floating_point, (__is_same(__remove_cv(T), float) ||
-                                  __is_same(__remove_cv(T), half) ||
-                                  __is_same(__remove_cv(T), bfloat)))
+KS_BOOL_TRAIT(is_floating_point,
+              (__is_same(__remove_cv(T), float) || __is_same(__remove_cv(T), half) ||
+               __is_same(__remove_cv(T), bfloat)))
 KS_BOOL_TRAIT(is_integral, __is_integral(T))
 KS_BOOL_TRAIT(is_arithmetic, (is_floating_point_v<T> || __is_integral(T)))
 KS_BOOL_TRAIT(is_scalar, (is_arithmetic_v<T> || __is_pointer(T)))
@@ -152,18 +152,18 @@ struct numeric_limits<bool> {
   static constexpr bool min() { return false; }
   static constexpr bool lowest() { return false; }
 };
-#define KS_FLOAT_LIMITS(T, digits_, max_, min_, epsilon_)                                   \
-  template <>                                                                               \
-  struct numeric_limits<T> {                                                                \
-    static constexpr bool is_specialized = true, is_integer = false, is_signed = true;      \
-    static constexpr bool has_infinity = true;                                              \
-    static constexpr int digits = digits_;                                                  \
-    static constexpr T max() { return T(max_); }                                            \
-    static constexpr T min() { return T(min_); }                                            \
-    static constexpr T lowest() { return T(-(max_)); }                                      \
-    static constexpr T infinity() { return T(__builtin_inff()); }                           \
-    static constexpr T quiet_NaN() { return T(__builtin_nanf("")); }                        \
-    static constexpr T epsilon() { return T(epsilon_); }                                    \
+#define KS_FLOAT_LIMITS(T, digits_, max_, min_, epsilon_)                              \
+  template <>                                                                          \
+  struct numeric_limits<T> {                                                           \
+    static constexpr bool is_specialized = true, is_integer = false, is_signed = true; \
+    static constexpr bool has_infinity = true;                                         \
+    static constexpr int digits = digits_;                                             \
+    static constexpr T max() { return T(max_); }                                       \
+    static constexpr T min() { return T(min_); }                                       \
+    static constexpr T lowest() { return T(-(max_)); }                                 \
+    static constexpr T infinity() { return T(__builtin_inff()); }                      \
+    static constexpr T quiet_NaN() { return T(__builtin_nanf("")); }                   \
+    static constexpr T epsilon() { return T(epsilon_); }                               \
   };
 KS_FLOAT_LIMITS(float, 24, 0x1.fffffep127f, 0x1p-126f, 0x1p-23f)
 KS_FLOAT_LIMITS(half, 11, 65504.0f, 0x1p-14f, 0x1p-10f)

@@ -1,7 +1,7 @@
-#include "simt/engine/fiber.h"
-
 #include <cstdint>
 #include <cstring>
+
+#include "simt/engine/fiber.h"
 
 // AAPCS64: x19 to x30 and d8 to d15 are the callee's to keep.
 #ifdef __APPLE__

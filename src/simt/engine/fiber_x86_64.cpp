@@ -1,7 +1,7 @@
-#include "simt/engine/fiber.h"
-
 #include <cstdint>
 #include <cstring>
+
+#include "simt/engine/fiber.h"
 
 // System V: rbx, rbp, r12 to r15 are the callee's to keep. Rounding modes are not: nothing here
 // changes them.

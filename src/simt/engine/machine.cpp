@@ -17,7 +17,7 @@
 namespace ksearch::simt {
 namespace {
 
-constexpr std::size_t kCallState = 8192;      // clang 19: kmsan_context_state is 4 KiB
+constexpr std::size_t kCallState = 8192;  // clang 19: kmsan_context_state is 4 KiB
 constexpr std::uint32_t kSimdgroup = 32;
 constexpr int kTickSeconds = 1;
 constexpr int kIdleTicks = 10;  // CPU seconds in which no lane reached a wait or its end
@@ -59,9 +59,9 @@ Machine::Machine(Watch& watch, const ks::Attachment& attachment, Schedule schedu
       signal_stack_(1 << 16) {
   KS_CHECK(!g_machine, "one machine a process");
   g_machine = this;
-  engine_ = {hook_load,           hook_store,        hook_copy,       hook_fill,
+  engine_ = {hook_load,           hook_store,          hook_copy,         hook_fill,
              hook_used_undefined, hook_begin_variable, hook_end_variable, hook_misaligned,
-             hook_outside_array,  hook_group_array,  hook_collective, hook_barrier,
+             hook_outside_array,  hook_group_array,    hook_collective,   hook_barrier,
              hook_undefined_lane, hook_atomic};
   *attachment_.engine = &engine_;
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -72,7 +72,8 @@ Machine::Machine(Watch& watch, const ks::Attachment& attachment, Schedule schedu
   Fiber& resolver = fibers_[kMostThreads];
   resolver.top = prepare_fiber(watch_.stacks().data() + fibers_.size() * kStack, resolver_main);
 
-  const stack_t stack{.ss_sp = signal_stack_.data(), .ss_flags = 0, .ss_size = signal_stack_.size()};
+  const stack_t stack{
+      .ss_sp = signal_stack_.data(), .ss_flags = 0, .ss_size = signal_stack_.size()};
   ::sigaltstack(&stack, nullptr);
   struct sigaction action {};
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -101,7 +102,8 @@ bool Machine::run(const GroupPlan& plan) {
   arguments_.parameters = plan.kernel->parameters;
   for (int i = 0; i < plan.kernel->count; ++i) {
     const ks::Parameter& parameter = plan.kernel->parameters[i];
-    if (parameter.kind != ks::ArgumentKind::buffer || parameter.space != ks::Space::constant) continue;
+    if (parameter.kind != ks::ArgumentKind::buffer || parameter.space != ks::Space::constant)
+      continue;
     const void* at = plan.buffers[static_cast<std::size_t>(parameter.index)];
     for (PlacedBuffer& buffer : watch_.buffers())
       if (watch_.device().data() + buffer.offset == at) buffer.constant = true;
@@ -124,9 +126,10 @@ bool Machine::run(const GroupPlan& plan) {
     whole = false;
     if (expired_) {
       RawFinding f = watch_.finding(kind::kLivelock, {fault_pc_});
-      f.detail = fmt::format("the thread ran for {} s of CPU time without reaching its end or a "
-                             "place where it waits",
-                             kIdleTicks * kTickSeconds);
+      f.detail = fmt::format(
+          "the thread ran for {} s of CPU time without reaching its end or a "
+          "place where it waits",
+          kIdleTicks * kTickSeconds);
       watch_.findings().add(std::move(f));
     } else {
       watch_.wild_access(fault_at_, fault_pc_);
@@ -149,20 +152,19 @@ void Machine::place_threads(std::array<std::uint32_t, 3> group) {
   for (std::uint32_t i = 0; i < threads_; ++i) {
     Fiber& fiber = fibers_[i];
     const ks::Dim at{i % size[0], i / size[0] % size[1], i / (size[0] * size[1])};
-    fiber.lane.thread = {
-        .position_in_group = at,
-        .group_position = dim(group),
-        .position_in_grid = {group[0] * plan_.group_size[0] + at.x,
-                             group[1] * plan_.group_size[1] + at.y,
-                             group[2] * plan_.group_size[2] + at.z},
-        .group_size = dim(size),
-        .dispatch_group_size = dim(plan_.group_size),
-        .groups = dim(plan_.groups),
-        .grid_size = dim(grid),
-        .index_in_group = i,
-        .lane = i % kSimdgroup,
-        .simdgroup = i / kSimdgroup,
-        .simdgroups = simdgroups_};
+    fiber.lane.thread = {.position_in_group = at,
+                         .group_position = dim(group),
+                         .position_in_grid = {group[0] * plan_.group_size[0] + at.x,
+                                              group[1] * plan_.group_size[1] + at.y,
+                                              group[2] * plan_.group_size[2] + at.z},
+                         .group_size = dim(size),
+                         .dispatch_group_size = dim(plan_.group_size),
+                         .groups = dim(plan_.groups),
+                         .grid_size = dim(grid),
+                         .index_in_group = i,
+                         .lane = i % kSimdgroup,
+                         .simdgroup = i / kSimdgroup,
+                         .simdgroups = simdgroups_};
     fiber.lane.depth = 0;
     fiber.wait = Wait::ready;
     fiber.top = prepare_fiber(watch_.stacks().data() + (i + 1) * kStack, fiber_main);
@@ -175,7 +177,8 @@ std::vector<std::uint32_t> Machine::order_of_simdgroups() {
   std::iota(order.begin(), order.end(), 0u);
   if (schedule_ == Schedule::reversed) std::reverse(order.begin(), order.end());
   if (schedule_ == Schedule::random)
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_.next() % i]);
+    for (std::size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[random_.next() % i]);
   return order;
 }
 
@@ -244,11 +247,13 @@ void Machine::resolve_simdgroup_barrier(std::uint32_t simdgroup, std::uint32_t m
   const std::uint32_t all = lanes == kSimdgroup ? 0xffffffffu : (1u << lanes) - 1;
   const Fiber& one = fibers_[first + static_cast<std::uint32_t>(std::countr_zero(mask))];
   if (mask != all) {
-    const Fiber& absent = fibers_[first + static_cast<std::uint32_t>(std::countr_zero(all & ~mask))];
+    const Fiber& absent =
+        fibers_[first + static_cast<std::uint32_t>(std::countr_zero(all & ~mask))];
     RawFinding f = watch_.finding(kind::kBarrierDivergence, {one.pc});
     f.threads = {one.lane.thread.index_in_group, absent.lane.thread.index_in_group};
-    f.detail = fmt::format("{} of {} lanes of the SIMD-group reach this simdgroup_barrier; thread {} does not",
-                           std::popcount(mask), lanes, absent.lane.thread.index_in_group);
+    f.detail = fmt::format(
+        "{} of {} lanes of the SIMD-group reach this simdgroup_barrier; thread {} does not",
+        std::popcount(mask), lanes, absent.lane.thread.index_in_group);
     watch_.findings().add(std::move(f));
   }
   ++counts_.simdgroup_barriers;
@@ -275,16 +280,16 @@ bool Machine::release_group_barrier() {
   if (!waiting) return false;
   if (finished || elsewhere) {
     const Fiber& other = elsewhere ? *elsewhere : *finished;
-    RawFinding f = watch_.finding(kind::kBarrierDivergence,
-                                  elsewhere ? std::vector{waiting->pc, elsewhere->pc}
-                                            : std::vector{waiting->pc});
+    RawFinding f =
+        watch_.finding(kind::kBarrierDivergence, elsewhere ? std::vector{waiting->pc, elsewhere->pc}
+                                                           : std::vector{waiting->pc});
     f.threads = {waiting->lane.thread.index_in_group, other.lane.thread.index_in_group};
-    f.detail = elsewhere
-                   ? fmt::format("thread {} waits at one barrier, thread {} at another",
-                                 f.threads[0], f.threads[1])
-                   : fmt::format("{} of {} threads of the group wait at this barrier; thread {} "
-                                 "has returned",
-                                 count, threads_, f.threads[1]);
+    f.detail = elsewhere ? fmt::format("thread {} waits at one barrier, thread {} at another",
+                                       f.threads[0], f.threads[1])
+                         : fmt::format(
+                               "{} of {} threads of the group wait at this barrier; thread {} "
+                               "has returned",
+                               count, threads_, f.threads[1]);
     watch_.findings().add(std::move(f));
   }
   ++counts_.group_barriers;
@@ -340,6 +345,9 @@ void Machine::wait(Wait what, const void* pc) {
 
 void Machine::on_fault(int signal, siginfo_t* info, void* context) {
   Machine* m = g_machine;
+  // Hooks run on the thread's stack, so it may end in one.
+  const bool stack_end = m && m->running_ && m->watch_.stacks().holds(info->si_addr);
+  if (stack_end) m->in_hook_ = 0;
   if (!m || !m->running_ || m->in_hook_) {
     // Ours: die of it.
     ::signal(signal, SIG_DFL);
@@ -364,20 +372,22 @@ void Machine::on_tick(int, siginfo_t*, void* context) {
 }
 
 // Hooks. Signals that come in one wait for its end: memory is being changed.
-#define KS_IN_HOOK(pc)                                                 \
-  Machine& m = *g_machine;                                             \
-  m.in_hook_ = 1;                                                      \
-  const struct Leave {                                                 \
-    Machine& m;                                                        \
-    const void* at;                                                    \
-    ~Leave() {                                                         \
-      m.in_hook_ = 0;                                                  \
-      if (m.expired_) [[unlikely]] {                                   \
-        m.fault_pc_ = at;                                              \
-        siglongjmp(m.escape_, 1);                                      \
-      }                                                                \
-    }                                                                  \
-  } leave { m, pc }
+#define KS_IN_HOOK(pc)               \
+  Machine& m = *g_machine;           \
+  m.in_hook_ = 1;                    \
+  const struct Leave {               \
+    Machine& m;                      \
+    const void* at;                  \
+    ~Leave() {                       \
+      m.in_hook_ = 0;                \
+      if (m.expired_) [[unlikely]] { \
+        m.fault_pc_ = at;            \
+        siglongjmp(m.escape_, 1);    \
+      }                              \
+    }                                \
+  } leave {                          \
+    m, pc                            \
+  }
 
 ks::Meta Machine::hook_load(const void* at, ks::u64 bytes, const void* pc) {
   KS_IN_HOOK(pc);
@@ -415,8 +425,8 @@ void Machine::hook_outside_array(const void* pc) {
   KS_IN_HOOK(pc);
   m.watch_.outside_array(pc);
 }
-void* Machine::hook_group_array(const void* key, ks::u64 bytes, ks::u64 alignment,
-                                const char* name, const void*) {
+void* Machine::hook_group_array(const void* key, ks::u64 bytes, ks::u64 alignment, const char* name,
+                                const void*) {
   const void* pc = __builtin_return_address(0);
   KS_IN_HOOK(pc);
   return m.watch_.group_array(key, bytes, alignment, name, pc);

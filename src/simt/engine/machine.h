@@ -67,8 +67,8 @@ class Machine {
   static void hook_end_variable(void* at, ks::u64 bytes);
   static void hook_misaligned(const void* at, ks::u64 alignment, const void* pc);
   static void hook_outside_array(const void* pc);
-  static void* hook_group_array(const void* key, ks::u64 bytes, ks::u64 alignment,
-                                const char* name, const void* pc);
+  static void* hook_group_array(const void* key, ks::u64 bytes, ks::u64 alignment, const char* name,
+                                const void* pc);
   static void hook_collective(ks::Post* post, ks::Resolve resolve);
   static void hook_barrier(ks::BarrierScope scope, ks::u32 orders);
   static void hook_undefined_lane(void* at, ks::u64 bytes, ks::u32 lane);

@@ -35,7 +35,8 @@ using Stamp = std::uint32_t;
 /// A place in the object's code, by a number.
 using Site = std::uint16_t;
 
-/// The last write of a byte and two reads after it, by threads that nothing orders if there are two.
+/// The last write of a byte and two reads after it, by threads that nothing orders if there are
+/// two.
 struct Cell {
   Stamp writer = 0, reader = 0, other_reader = 0;
   Site writer_site = 0, reader_site = 0, other_reader_site = 0;
@@ -61,9 +62,7 @@ class Region {
     const std::size_t i = offset(at);
     return {shadow_.data() + i, origin_.data() + (i & ~std::size_t{3})};
   }
-  Cell* cells(const void* at) const {
-    return reinterpret_cast<Cell*>(cells_.data()) + offset(at);
-  }
+  Cell* cells(const void* at) const { return reinterpret_cast<Cell*>(cells_.data()) + offset(at); }
   void set_defined(const void* at, std::size_t bytes) const;
   void set_undefined(const void* at, std::size_t bytes, std::uint32_t origin) const;
 

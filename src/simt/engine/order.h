@@ -1,6 +1,6 @@
-// Which accesses are ordered. A SIMD-group's time is cut into intervals by the barriers it passes; a
-// stamp names the interval and the lane. Two accesses of one launch are ordered where one thread made
-// both, or a barrier that names their memory lies between.
+// Which accesses are ordered. A SIMD-group's time is cut into intervals by the barriers it passes;
+// a stamp names the interval and the lane. Two accesses of one launch are ordered where one thread
+// made both, or a barrier that names their memory lies between.
 #pragma once
 
 #include <array>

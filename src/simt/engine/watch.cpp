@@ -51,15 +51,16 @@ RawFinding Watch::finding(const char* kind, std::vector<const void*> pcs) const 
 Site Watch::site(const void* pc) {
   auto& cached = site_cache_[(reinterpret_cast<std::uintptr_t>(pc) >> 2) % site_cache_.size()];
   if (cached.first == pc) return cached.second;
-  const auto [entry, fresh] =
-      site_numbers_.try_emplace(pc, static_cast<Site>(std::min<std::size_t>(sites_.size(), 0xffff)));
+  const auto [entry, fresh] = site_numbers_.try_emplace(
+      pc, static_cast<Site>(std::min<std::size_t>(sites_.size(), 0xffff)));
   if (fresh && sites_.size() < 0xffff) sites_.push_back(pc);
   cached = *entry;
   return entry->second;
 }
 
-ks::Meta Watch::nowhere(bool store) { return store ? ks::Meta{waste_.data(), waste_.data()}
-                                                   : ks::Meta{zeros_.data(), zeros_.data()}; }
+ks::Meta Watch::nowhere(bool store) {
+  return store ? ks::Meta{waste_.data(), waste_.data()} : ks::Meta{zeros_.data(), zeros_.data()};
+}
 
 PlacedBuffer* Watch::buffer_at(std::size_t offset) {
   if (buffers_.empty()) return nullptr;
@@ -90,14 +91,18 @@ ks::Meta Watch::device_access(const std::byte* at, std::size_t bytes, Use use, c
   if (!buffer || within + bytes > buffer->bytes) {
     // Before the first one: counted from its start.
     PlacedBuffer& nearest = buffer ? *buffer : buffers_.front();
-    const auto distance = static_cast<std::int64_t>(offset) -
-                          static_cast<std::int64_t>(nearest.offset);
+    const auto distance =
+        static_cast<std::int64_t>(offset) - static_cast<std::int64_t>(nearest.offset);
     RawFinding f = finding(kind::kOutOfBounds, {pc});
     f.buffer = nearest.name;
     f.offset = distance;
     f.detail = fmt::format("{} of {} bytes at byte {} of a buffer of {} bytes", verb(use), bytes,
                            distance, nearest.bytes);
     findings_.add(std::move(f));
+    // The part inside counts as used: it is no element that was left out.
+    if (buffer && within < buffer->bytes && use.store)
+      check_cells(at, buffer->bytes - within, use, site(pc), MemoryKind::device, buffer->name,
+                  within);
     return nowhere(use.store);
   }
   const Site where = site(pc);
@@ -106,19 +111,16 @@ ks::Meta Watch::device_access(const std::byte* at, std::size_t bytes, Use use, c
     buffer->bytes_written += bytes;
     buffer->last_store = where;
   }
+  Cell* cells = device_.cells(at);
+  std::size_t unwritten = bytes;
+  if (use.load && buffer->role == Role::out)
+    for (std::size_t i = bytes; i-- > 0;)
+      if (cells[i].writer == 0) unwritten = i;
   check_cells(at, bytes, use, where, MemoryKind::device, buffer->name, within);
-  if (use.load && buffer->role == Role::out) {
-    Cell* cells = device_.cells(at);
-    for (std::size_t i = 0; i < bytes; ++i)
-      if (cells[i].writer == 0 && unwritten_.size() < kMostUnwritten) {
-        RawFinding f = finding(kind::kUninitialisedOutput, {pc});
-        f.buffer = buffer->name;
-        f.offset = static_cast<std::int64_t>(within + i);
-        f.detail = fmt::format("{} of byte {}, which nothing has written", verb(use), within + i);
-        unwritten_.push_back({&cells[i], std::move(f)});
-        break;
-      }
-  }
+  if (unwritten < bytes)
+    note_unwritten(
+        kind::kUninitialisedOutput, cells[unwritten], buffer->name, within + unwritten,
+        fmt::format("{} of byte {}, which nothing has written", verb(use), within + unwritten), pc);
   return device_.meta(at);
 }
 
@@ -150,15 +152,23 @@ ks::Meta Watch::group_access(const std::byte* at, std::size_t bytes, Use use, co
     for (std::size_t i = bytes; i-- > 0;)
       if (cells[i].writer == 0 || !order_.of_this_group(cells[i].writer)) unwritten = i;
   check_cells(at, bytes, use, site(pc), MemoryKind::group, array->name, within);
-  if (unwritten < bytes && unwritten_.size() < kMostUnwritten) {
-    RawFinding f = finding(kind::kUninitialisedGroupMemory, {pc});
-    f.buffer = array->name;
-    f.offset = static_cast<std::int64_t>(within + unwritten);
-    f.detail = fmt::format("{} of byte {}, which no thread of the group has written", verb(use),
-                           within + unwritten);
-    unwritten_.push_back({&cells[unwritten], std::move(f)});
-  }
+  if (unwritten < bytes)
+    note_unwritten(kind::kUninitialisedGroupMemory, cells[unwritten], array->name,
+                   within + unwritten,
+                   fmt::format("{} of byte {}, which no thread of the group has written", verb(use),
+                               within + unwritten),
+                   pc);
   return group_.meta(at);
+}
+
+void Watch::note_unwritten(const char* kind, Cell& cell, const std::string& name,
+                           std::size_t offset, std::string detail, const void* pc) {
+  if (unwritten_.size() >= kMostUnwritten) return;
+  RawFinding f = finding(kind, {pc});
+  f.buffer = name;
+  f.offset = static_cast<std::int64_t>(offset);
+  f.detail = std::move(detail);
+  unwritten_.push_back({&cell, std::move(f)});
 }
 
 RawFinding Watch::race(Stamp other, Site other_site, bool other_writes, Use use, Site where,
@@ -195,9 +205,11 @@ void Watch::check_cells(const std::byte* at, std::size_t bytes, Use use, Site wh
       // Two plain writes of the same value are no defect: looked at when this one is done.
       if (use.store && !use.load && !use.atomic) {
         if (!pending_)
-          pending_ = Pending{at, std::vector<std::byte>(at, at + bytes),
-                             race(cell.writer, cell.writer_site, true, use, where, name, offset + i),
-                             {}};
+          pending_ =
+              Pending{at,
+                      std::vector<std::byte>(at, at + bytes),
+                      race(cell.writer, cell.writer_site, true, use, where, name, offset + i),
+                      {}};
         pending_->cells.push_back(&cell);
       } else {
         cell.raced = 1;
@@ -270,9 +282,9 @@ void Watch::set_undefined(const void* at, std::size_t bytes, OriginKind kind, co
 void Watch::used_undefined(std::uint32_t origin, const void* pc) {
   const auto from = static_cast<OriginKind>(origin >> 24);
   if (from == OriginKind::none) return;
-  RawFinding f = finding(
-      from == OriginKind::lane ? kind::kUndefinedLane : kind::kUninitialisedVariable,
-      {sites_[origin & 0xffff], pc});
+  RawFinding f =
+      finding(from == OriginKind::lane ? kind::kUndefinedLane : kind::kUninitialisedVariable,
+              {sites_[origin & 0xffff], pc});
   f.detail = "it decides a branch or an address";
   findings_.add(std::move(f));
 }
@@ -349,7 +361,8 @@ void* Watch::group_array(const void* key, std::size_t bytes, std::size_t, const 
   if (total > kGroupMemoryLimit) {
     RawFinding f = finding(kind::kGroupMemoryLimit, {pc});
     f.buffer = name;
-    f.detail = fmt::format("{} bytes of threadgroup memory, {} are there", total, kGroupMemoryLimit);
+    f.detail =
+        fmt::format("{} bytes of threadgroup memory, {} are there", total, kGroupMemoryLimit);
     findings_.add(std::move(f));
   }
   return group_.data() + add_group_array(key, bytes, name).offset;
@@ -394,9 +407,9 @@ void Watch::check_output(const PlacedBuffer& buffer) {
     if (shadow[i] == 0 || cells[i].writer == 0) continue;
     const std::uint32_t origin = *static_cast<std::uint32_t*>(device_.meta(start + i).origin);
     const auto from = static_cast<OriginKind>(origin >> 24);
-    RawFinding f = finding(
-        from == OriginKind::lane ? kind::kUndefinedLane : kind::kUninitialisedVariable,
-        {sites_[origin & 0xffff], sites_[cells[i].writer_site]});
+    RawFinding f =
+        finding(from == OriginKind::lane ? kind::kUndefinedLane : kind::kUninitialisedVariable,
+                {sites_[origin & 0xffff], sites_[cells[i].writer_site]});
     f.buffer = buffer.name;
     f.offset = static_cast<std::int64_t>(i);
     f.threads = {order_.interval(cells[i].writer).simdgroup * 32 + Order::lane(cells[i].writer)};

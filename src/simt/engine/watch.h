@@ -95,6 +95,9 @@ class Watch {
   ks::Meta group_access(const std::byte* at, std::size_t bytes, Use use, const void* pc);
   void check_cells(const std::byte* at, std::size_t bytes, Use use, Site site, MemoryKind memory,
                    const std::string& name, std::size_t offset);
+  /// Told at the end of the group, where nobody wrote it at the same time.
+  void note_unwritten(const char* kind, Cell& cell, const std::string& name, std::size_t offset,
+                      std::string detail, const void* pc);
   PlacedBuffer* buffer_at(std::size_t offset);
   RawFinding race(Stamp other, Site other_site, bool other_writes, Use use, Site site,
                   const std::string& name, std::size_t offset) const;

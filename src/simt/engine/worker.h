@@ -1,5 +1,5 @@
-// The process that runs foreign kernels: reads a job, loads the object, runs the launches, says what
-// it saw. Started confined by `check`; what it says is looked at as text only.
+// The process that runs foreign kernels: reads a job, loads the object, runs the launches, says
+// what it saw. Started confined by `check`; what it says is looked at as text only.
 //
 //   argv: ... worker simt JOB   (a JSON file)      descriptor 4: shared memory with the buffers
 //   standard output, last line: {"findings": [...], "trace": {...}}  or  {"failed": why}

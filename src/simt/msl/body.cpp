@@ -123,9 +123,7 @@ base::Result<std::string> source_of_body(const Case& all) {
   for (const auto& [name, value] : body.arguments) {
     const bool number = value == "true" || value == "false" ||
                         value.find_first_not_of("-0123456789") == std::string::npos;
-    const char* kind = !number                                ? "typename"
-                       : value == "true" || value == "false" ? "bool"
-                                                              : "int";
+    const char* kind = !number ? "typename" : value == "true" || value == "false" ? "bool" : "int";
     parameters += fmt::format("{}{} {}", parameters.empty() ? "" : ", ", kind, name);
     values += (values.empty() ? "" : ", ") + value;
   }
@@ -150,9 +148,8 @@ base::Result<std::string> source_of_body(const Case& all) {
       text += fmt::format("{}  {} {} [[{}]]", separator, type, name, name);
   text += ") {\n#line 1 \"" + all.file + "\"\n" + all.source + "\n}\n";
   if (!parameters.empty())
-    text += fmt::format(
-        "template [[host_name(\"{0}\")]] [[kernel]] decltype({1}<{2}>) {1}<{2}>;\n", kBodyKernel,
-        function, values);
+    text += fmt::format("template [[host_name(\"{0}\")]] [[kernel]] decltype({1}<{2}>) {1}<{2}>;\n",
+                        kBodyKernel, function, values);
   return text;
 }
 

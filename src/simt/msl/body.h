@@ -25,8 +25,8 @@ std::vector<BodyArgument> body_arguments(const Case& all);
 /// Line numbers of the body stay what they are.
 base::Result<std::string> source_of_body(const Case& all);
 
-/// The case with the buffers that MLX adds (shapes, strides), all at their indices, and its launches
-/// as dispatchThreads has them: groups no larger than the grid.
+/// The case with the buffers that MLX adds (shapes, strides), all at their indices, and its
+/// launches as dispatchThreads has them: groups no larger than the grid.
 base::Result<Case> with_body_buffers(const Case& all);
 
 }  // namespace ksearch::simt::msl

@@ -67,11 +67,11 @@ class Collector {
   base::Result<std::string> run() {
     for (const Function& function : scopes_.functions) KS_RETURN_IF_ERROR(take_function(function));
     for (std::size_t i = 0; i + 1 < source_.tokens.size(); ++i)
-      if (source_.tokens[i].is("template") &&
-          source_.tokens[i + 1].kind == Token::Kind::attribute)
+      if (source_.tokens[i].is("template") && source_.tokens[i + 1].kind == Token::Kind::attribute)
         KS_RETURN_IF_ERROR(take_instance(i));
     for (const auto& [name, function] : functions_)
-      if (!function.is_template) entries_.push_back({function.host_name, function.qualified, &function});
+      if (!function.is_template)
+        entries_.push_back({function.host_name, function.qualified, &function});
     return table();
   }
 
@@ -123,7 +123,8 @@ class Collector {
     if (close == open + 1) return all;
     std::set<std::string> taken;
     for (std::size_t i = open; i < close; ++i)
-      if (const Attribute* buffer = find(source_.tokens[i], "buffer")) taken.insert(buffer->argument);
+      if (const Attribute* buffer = find(source_.tokens[i], "buffer"))
+        taken.insert(buffer->argument);
     int next = 0;
     std::size_t from = open + 1;
     for (const std::size_t to : parts(source_, open + 1, close)) {
@@ -142,9 +143,8 @@ class Collector {
       const Token& token = source_.tokens[i];
       if (token.is("constant")) constant = true;
       if (token.is("*") || token.is("&")) memory = true;
-      if (token.is_identifier() &&
-          (token.spelling.starts_with("texture") || token.is("sampler") ||
-           token.spelling.starts_with("depth2d")))
+      if (token.is_identifier() && (token.spelling.starts_with("texture") || token.is("sampler") ||
+                                    token.spelling.starts_with("depth2d")))
         return base::usage_error(token.place(), token.spelling + " is not supported",
                                  "only buffers are");
       if (token.kind != Token::Kind::attribute) continue;
@@ -174,9 +174,10 @@ class Collector {
     std::string text = fmt::format("{{ks::ArgumentKind::{}, ks::Space::{}}}", kind,
                                    constant ? "constant" : "device");
     if (!condition.empty())
-      text = fmt::format("({}) ? ks::Parameter{} : ks::Parameter{{ks::ArgumentKind::absent, 0, "
-                         "ks::Space::device}}",
-                         condition, text);
+      text = fmt::format(
+          "({}) ? ks::Parameter{} : ks::Parameter{{ks::ArgumentKind::absent, 0, "
+          "ks::Space::device}}",
+          condition, text);
     return text;
   }
 
@@ -210,8 +211,8 @@ class Collector {
     if (name == at || function == functions_.end())
       return base::usage_error(source_.tokens[at].place(),
                                "this instantiation names no kernel template");
-    TableEntry entry{unquoted(host_name->argument),
-                     scopes_.space_of[at] + plain_text(name, end), &function->second};
+    TableEntry entry{unquoted(host_name->argument), scopes_.space_of[at] + plain_text(name, end),
+                     &function->second};
     entries_.push_back(std::move(entry));
     source_.erase(at, semicolon + 1);
     return {};
@@ -238,9 +239,10 @@ class Collector {
       missing.erase(entry.host_name);
       arrays += fmt::format("static const ks::Parameter ks_parameters_{}[] = {{{}{{}}}};\n", number,
                             entry.function->parameters);
-      rows += fmt::format("  {{\"{0}\", &ks::Run<&{1}>::run, ks_parameters_{2}, "
-                          "sizeof(ks_parameters_{2}) / sizeof(ks::Parameter) - 1}},\n",
-                          entry.host_name, entry.instance, number);
+      rows += fmt::format(
+          "  {{\"{0}\", &ks::Run<&{1}>::run, ks_parameters_{2}, "
+          "sizeof(ks_parameters_{2}) / sizeof(ks::Parameter) - 1}},\n",
+          entry.host_name, entry.instance, number);
       ++number;
     }
     if (!missing.empty()) {

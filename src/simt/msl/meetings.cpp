@@ -47,8 +47,9 @@ std::vector<Call> find_calls(const Source& source, const Scopes& scopes,
     // a.load(): the object's expression begins further left; it counts as one place.
     if (from > 0 && (source.tokens[from - 1].is(".") || source.tokens[from - 1].is("->"))) continue;
     // `T load(...)` declares.
-    if (from > 0 && source.tokens[from - 1].is_identifier() && !source.tokens[from - 1].is("return") &&
-        !source.tokens[from - 1].is("else") && !source.tokens[from - 1].is("do"))
+    if (from > 0 && source.tokens[from - 1].is_identifier() &&
+        !source.tokens[from - 1].is("return") && !source.tokens[from - 1].is("else") &&
+        !source.tokens[from - 1].is("do"))
       continue;
     calls.push_back({from, i, source.after_closing(open) - 1});
   }

@@ -12,7 +12,7 @@ base::Result<Rewritten> rewrite(std::string_view preprocessed, const Wanted& wan
   Rewritten result;
   result.meets = number_meetings(source, scopes) > 0;
   respell(source);
-  result.source = "#include \"ks_kernel.h\"\n" + write(source) + "\n#line 1 \"ks_table.h\"\n" + table;
+  result.source = write(source) + "\n#line 1 \"ks_table.h\"\n" + table;
   return result;
 }
 

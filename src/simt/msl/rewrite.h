@@ -1,5 +1,5 @@
-// Metal to C++ for the headers in simt/device: reads preprocessed Metal, writes a file in which every
-// line stands where it stood. One pass a file:
+// Metal to C++ for the headers in simt/device (which come precompiled): reads preprocessed Metal,
+// writes a file in which every line stands where it stood. One pass a file:
 //
 //   attributes          [[...]] are read and taken out
 //   function_constants  constant T n [[function_constant(i)]];  ->  its value
@@ -37,7 +37,8 @@ base::Result<Rewritten> rewrite(std::string_view preprocessed, const Wanted& wan
 
 // The passes, in order.
 void read_attributes(Source& source);
-base::Result<void> bind_function_constants(Source& source, const std::map<int, std::string>& values);
+base::Result<void> bind_function_constants(Source& source,
+                                           const std::map<int, std::string>& values);
 /// Returns the table of kernels as source text, to stand at the end.
 base::Result<std::string> collect_kernels(Source& source, const Scopes& scopes,
                                           const std::set<std::string>& wanted);

@@ -1,7 +1,7 @@
 #include "simt/msl/scope.h"
 
-#include <array>
 #include <algorithm>
+#include <array>
 
 namespace ksearch::simt::msl {
 namespace {

@@ -166,7 +166,7 @@ void Source::erase(std::size_t from, std::size_t to) {
   for (std::size_t i = from; i < to && i < tokens.size(); ++i) {
     if (tokens[i].kind == Token::Kind::directive) continue;
     tokens[i].before = line_ends(tokens[i].before);
-    if (tokens[i].before.empty()) tokens[i].before = " ";
+    if (i == from && tokens[i].before.empty()) tokens[i].before = " ";
     tokens[i].written = line_ends(tokens[i].written);
   }
 }

@@ -42,8 +42,8 @@ struct Source {
   std::vector<Token> tokens;  ///< the last one is of Kind::end
   std::vector<std::vector<Attribute>> attributes;
 
-  /// The index after the bracket that closes the one at `open`; `(`, `[` and `{` nest; the end where
-  /// none closes it.
+  /// The index after the bracket that closes the one at `open`; `(`, `[` and `{` nest; the end
+  /// where none closes it.
   std::size_t after_closing(std::size_t open) const;
   /// The same for `<`: gives up (returns `open`) at `;`, `{` or the end.
   std::size_t after_angle(std::size_t open) const;

@@ -18,9 +18,10 @@ class Builtins : public KernelTest {
  protected:
   /// Evaluates each on one thread. `in` is 1, 2, 3, ... and not known to the compiler.
   void expect(const std::vector<Expected>& all, const std::string& before = "") {
-    std::string source = before + "kernel void k(device const float* in [[buffer(0)]],\n"
-                                  "              device float* y [[buffer(1)]]) {\n"
-                                  "  float one = in[0], two = in[1], three = in[2], four = in[3];\n";
+    std::string source = before +
+                         "kernel void k(device const float* in [[buffer(0)]],\n"
+                         "              device float* y [[buffer(1)]]) {\n"
+                         "  float one = in[0], two = in[1], three = in[2], four = in[3];\n";
     for (std::size_t i = 0; i < all.size(); ++i)
       source += "  y[" + std::to_string(i) + "] = float(" + all[i].expression + ");\n";
     source += "}\n";
@@ -95,7 +96,7 @@ TEST_F(Builtins, Rounding) {
           {"fdim(three, one)", 2},
           {"fdim(one, three)", 0},
           {"copysign(two, -one)", -2},
-          {"nextafter(one, two)", 1.00000011920929, 0},
+          {"nextafter(one, two)", 1 + 0x1p-23},
           {"divide(one, four)", 0.25},
           {"sign(-three)", -1},
           {"step(two, one)", 0},
@@ -217,8 +218,8 @@ TEST_F(Builtins, Matrices) {
 }
 
 TEST_F(Builtins, HalfAndBfloatRoundOnce) {
-  expect({{"half(2048.0f) + half(one)", 2048},      // ties to even
-          {"half(2048.0f) + half(three)", 2052},    // 2051 is a tie
+  expect({{"half(2048.0f) + half(one)", 2048},    // ties to even
+          {"half(2048.0f) + half(three)", 2052},  // 2051 is a tie
           {"bfloat(256.0f) + bfloat(one)", 256},
           {"bfloat(256.0f) + bfloat(three)", 260},
           {"bfloat(one / three)", 0.333984375},

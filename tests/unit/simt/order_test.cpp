@@ -11,7 +11,9 @@ class OrderTest : public testing::Test {
     order_.begin_launch();
     order_.begin_group(1, 2);
   }
-  Stamp at(std::uint32_t simdgroup, std::uint32_t lane) { return order_.stamp(simdgroup, lane, false); }
+  Stamp at(std::uint32_t simdgroup, std::uint32_t lane) {
+    return order_.stamp(simdgroup, lane, false);
+  }
   Order order_;
 };
 

@@ -11,7 +11,8 @@ class Simd : public KernelTest {
     const Case all = make(
         "kernel void k(device float* y [[buffer(0)]], uint i [[thread_index_in_threadgroup]],\n"
         "              uint lane [[thread_index_in_simdgroup]]) {\n"
-        "  float v = float(lane + 1);\n  y[i] = float(" + expression + ");\n}\n",
+        "  float v = float(lane + 1);\n  y[i] = float(" +
+            expression + ");\n}\n",
         1, threads, {"y=f32:" + std::to_string(threads)});
     CheckOptions options;
     options.optimize = optimize;
@@ -21,7 +22,8 @@ class Simd : public KernelTest {
   void each(const std::string& expression, float (*want)(int lane)) {
     const auto got = lanes(expression);
     ASSERT_EQ(got.size(), 32u);
-    for (int i = 0; i < 32; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], want(i)) << expression << i;
+    for (int i = 0; i < 32; ++i)
+      EXPECT_EQ(got[static_cast<std::size_t>(i)], want(i)) << expression << i;
     EXPECT_EQ(kinds(report_), std::vector<std::string>()) << expression;
   }
   Report report_;
@@ -110,7 +112,8 @@ TEST_F(Simd, AFunctionDefinedAboveAndCalledLaterIsLater) {
   const Case all = make(
       "float total(float v) { return simd_sum(v); }\n"
       "kernel void k(device float* y [[buffer(0)]], uint lane [[thread_index_in_simdgroup]]) {\n"
-      "  float r = 0;\n  if (lane < 16) r = simd_sum(1.0f);\n  y[lane] = r + 100 * total(1.0f);\n}\n",
+      "  float r = 0;\n  if (lane < 16) r = simd_sum(1.0f);\n  y[lane] = r + 100 * "
+      "total(1.0f);\n}\n",
       1, 32, {"y=f32:32"});
   for (const int optimize : {0, 2}) {
     CheckOptions options;
@@ -131,7 +134,8 @@ TEST_F(Simd, MatricesMultiplyInApplesLaneMap) {
       "  simdgroup_half8x8 q;\n"
       "  simdgroup_load(p, a, 8);\n  simdgroup_load(q, b, 8, ulong2(0), true);\n"
       "  simdgroup_multiply_accumulate(r, p, q, r);\n  simdgroup_store(r, y, 8);\n"
-      "  held[2 * lane] = p.thread_elements()[0];\n  held[2 * lane + 1] = p.thread_elements()[1];\n}\n",
+      "  held[2 * lane] = p.thread_elements()[0];\n  held[2 * lane + 1] = "
+      "p.thread_elements()[1];\n}\n",
       1, 32, {"a=f32:64:iota", "b=f16:64:iota", "y=f32:64", "held=f32:64"});
   const Report report = run(all);
   EXPECT_EQ(kinds(report), std::vector<std::string>());
