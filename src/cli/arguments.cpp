@@ -147,6 +147,13 @@ void setup_check(CLI::App& app, Parsed& parsed) {
   app.add_option("--buffer", options.buffers,
                  "The next buffer: NAME=DTYPE:DIM[xDIM][:KIND[:A[:B]]]; without KIND an output");
   app.add_option("--constant", options.constants, "A function constant: INDEX=VALUE");
+  app.add_option("--include", options.include, "A folder with headers");
+  CLI::Option* body = app.add_flag(
+      "--body", options.body, "The file is a body for mx.fast.metal_kernel; its grid is --threads");
+  app.add_option("--template", options.arguments, "A template argument of the body: NAME=VALUE")
+      ->needs(body);
+  app.add_flag("--atomic-outputs", options.atomic_outputs, "The body's outputs are atomic")
+      ->needs(body);
   app.add_option("--schedule", options.schedule,
                  "Order of SIMD-groups: default, reversed, random:SEED")
       ->capture_default_str();

@@ -13,6 +13,7 @@
 #include "cli/terminal.h"
 #include "report/columns.h"
 #include "simt/explain.h"
+#include "simt/headers.h"
 #include "simt/object.h"
 
 namespace ksearch::cli {
@@ -42,12 +43,47 @@ base::Result<std::map<int, std::string>> parse_constants(const std::vector<std::
   return constants;
 }
 
+/// Buffers with start contents are its inputs, the others its outputs.
+base::Result<simt::Body> body_of(const simt::Case& all, const CheckOptions& options) {
+  simt::Body body;
+  body.atomic_outputs = options.atomic_outputs;
+  for (const simt::Buffer& buffer : all.buffers)
+    (buffer.role == simt::Role::in ? body.inputs : body.outputs).push_back(buffer.name);
+  if (body.outputs.empty()) return base::usage_error("--buffer", "a body has an output at least");
+  for (const std::string& text : options.arguments) {
+    const std::size_t equals = text.find('=');
+    const auto value = equals == std::string::npos
+                           ? std::nullopt
+                           : simt::template_argument(text.substr(equals + 1));
+    if (!value || equals == 0)
+      return base::usage_error("--template " + text, "it is no NAME=VALUE",
+                               "--template T=float32, --template N=64, --template FAST=true");
+    body.arguments.emplace_back(text.substr(0, equals), *value);
+  }
+  return body;
+}
+
+base::Result<std::vector<std::pair<std::string, std::string>>> headers_of(
+    const CheckOptions& options) {
+  const fs::path beside = fs::path(options.file).parent_path();
+  KS_TRY(auto headers, simt::read_headers(beside.empty() ? "." : beside, false));
+  for (const std::string& folder : options.include) {
+    KS_TRY(const auto more, simt::read_headers(folder, true));
+    // One of this name beside the source, or in a folder named before, comes first.
+    for (const auto& header : more)
+      if (std::none_of(headers.begin(), headers.end(),
+                       [&](const auto& known) { return known.first == header.first; }))
+        headers.push_back(header);
+  }
+  return headers;
+}
+
 base::Result<simt::Case> case_of(const CheckOptions& options) {
   if (fs::path(options.file).extension() == ".json") return simt::load_case(options.file);
   simt::Case all;
   all.file = fs::path(options.file).filename();
   KS_TRY(all.source, os::read_file(options.file));
-  if (options.kernel.empty())
+  if (options.kernel.empty() && !options.body)
     return base::usage_error("--kernel", "which kernel of the file is meant?",
                              "--kernel NAME --groups N --group-size N --buffer ...");
   simt::Launch launch;
@@ -63,6 +99,10 @@ base::Result<simt::Case> case_of(const CheckOptions& options) {
     buffer.index = static_cast<int>(all.buffers.size());
     all.buffers.push_back(std::move(buffer));
   }
+  if (options.body) {
+    KS_TRY(all.body, body_of(all, options));
+  }
+  KS_TRY(all.headers, headers_of(options));
   return all;
 }
 
@@ -140,6 +180,8 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
     print_finding(style, all, lines, finding);
     fmt::print("\n");
   }
+  for (const std::string& warning : report.warnings)
+    fmt::print("warning  {}\n", report::printable(style, warning));
   fmt::print("{}\n", report.clean()
                          ? report::paint(style, report::Paint::good, "clean")
                          : report::paint(style, report::Paint::bad,

@@ -89,6 +89,10 @@ struct CheckOptions {
   std::vector<std::uint32_t> group_memory;  ///< bytes of each [[threadgroup(i)]]
   std::vector<std::string> buffers;         ///< simt::parse_buffer
   std::vector<std::string> constants;       ///< INDEX=VALUE
+  std::vector<std::string> include;         ///< folders with headers
+  bool body = false;                        ///< the file is a body for mx.fast.metal_kernel
+  std::vector<std::string> arguments;       ///< its template arguments: NAME=VALUE
+  bool atomic_outputs = false;
   std::string schedule = "default";
   int optimize = 2;
   std::string dump;  ///< folder for outputs

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "os/files.h"
+#include "simt/headers.h"
 
 namespace ksearch::simt {
 namespace {
@@ -296,10 +297,21 @@ base::Result<Case> parse_case(std::string_view text, std::string_view where, std
   return all;
 }
 
+std::optional<std::string> template_argument(std::string_view text) {
+  if (std::string type = mlx_type(text); !type.empty()) return type;
+  const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
+  const bool number =
+      !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+  if (number || text == "true" || text == "false") return std::string(text);
+  return std::nullopt;
+}
+
 base::Result<Case> load_case(const std::filesystem::path& path) {
   KS_TRY(const std::string json, os::read_file(path));
   KS_TRY(std::string source, os::read_file(path.parent_path() / "kernel.metal"));
-  return parse_case(json, path.string(), std::move(source));
+  KS_TRY(Case all, parse_case(json, path.string(), std::move(source)));
+  KS_TRY(all.headers, read_headers(path.has_parent_path() ? path.parent_path() : ".", false));
+  return all;
 }
 
 base::Result<Buffer> parse_buffer(std::string_view text) {

@@ -72,6 +72,7 @@ struct Case {
   std::vector<Launch> launches;
   std::vector<Buffer> buffers;
   std::optional<Body> body;
+  std::vector<std::pair<std::string, std::string>> headers;  ///< that it may include: path, text
 };
 
 /// case.json; its source is kernel.metal beside it. The error names the key.
@@ -81,5 +82,8 @@ base::Result<Case> parse_case(std::string_view json, std::string_view where, std
 /// NAME=DTYPE:DIM[xDIM...][:KIND[:A[:B]]], as --buffer takes it: "x=f32:64x128:normal:0:1",
 /// "out=f32:64" (nothing after the shape: role out), "n=u32:1:ints:1000".
 base::Result<Buffer> parse_buffer(std::string_view text);
+
+/// A template argument of a body as C++: "float32" is float, "64" and "true" are themselves.
+std::optional<std::string> template_argument(std::string_view text);
 
 }  // namespace ksearch::simt

@@ -231,7 +231,9 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
                                "launches of one case that differ in them are not run yet",
                                "make a case of each");
   const auto start = Clock::now();
-  KS_TRY(const fs::path object, build_object(builder, all, options.optimize));
+  KS_TRY(Object built, build_object(builder, all, options.optimize));
+  const fs::path& object = built.file;
+  result.warnings = std::move(built.warnings);
   result.compile_seconds = seconds_since(start);
   KS_TRY(const Shared shared, share(all));
   const auto started = Clock::now();

@@ -10,7 +10,7 @@
 namespace ksearch::simt {
 namespace {
 
-constexpr std::chrono::seconds kLimit{20};
+constexpr std::chrono::seconds kLineLimit{20};
 
 }  // namespace
 
@@ -48,7 +48,7 @@ base::Result<std::map<std::uint64_t, SourceLine>> locate(const os::Sandbox& sand
   for (const std::uint64_t place : places) command.argv.push_back(fmt::format("{:#x}", place - 1));
   KS_TRY(const os::Command confined,
          sandbox.confine(command, {.read = {object}, .programs = true}));
-  KS_TRY(const os::Finished finished, os::run(confined, kLimit, 4 << 20));
+  KS_TRY(const os::Finished finished, os::run(confined, kLineLimit, 4 << 20));
   if (finished.status.code != 0 || finished.timed_out)
     return base::environment_error("addr2line", finished.output.substr(0, 200), "install binutils");
   for (auto& [address, line] : parse_addr2line(finished.output)) lines[address + 1] = line;

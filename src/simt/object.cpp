@@ -7,6 +7,7 @@
 #include "os/files.h"
 #include "simt/device_text.h"
 #include "simt/msl/body.h"
+#include "simt/msl/lints.h"
 #include "simt/msl/rewrite.h"
 #include "simt/msl/swizzle.h"
 
@@ -57,6 +58,8 @@ base::Result<std::string> run(const toolchain::Builder& builder, const CompileRe
 
 CompileRequest preprocessing(const Case& all, const std::string& source) {
   CompileRequest request;
+  for (const auto& header : all.headers)
+    if (header.first != all.file) request.files.push_back(header);
   request.files.emplace_back(all.file, source);
   for (const auto& [name, text] : kDeviceHeaders)
     if (std::string_view(name) == "metal_stdlib")
@@ -147,8 +150,8 @@ base::Result<toolchain::Compiler> find_clang(const os::Environment& environment)
       "install it (Debian: apt install clang-19), or name one in KSEARCH_CLANG");
 }
 
-base::Result<std::filesystem::path> build_object(const toolchain::Builder& builder, const Case& all,
-                                                 int optimize) {
+base::Result<Object> build_object(const toolchain::Builder& builder, const Case& all,
+                                  int optimize) {
   std::string source = all.source;
   msl::Wanted wanted{{}, all.launches.front().constants};
   for (const Launch& launch : all.launches) wanted.kernels.insert(launch.kernel);
@@ -162,7 +165,7 @@ base::Result<std::filesystem::path> build_object(const toolchain::Builder& build
   KS_TRY(const std::string headers, run(builder, prelude(optimize), "simt/device"));
   KS_TRY(const std::string object,
          run(builder, compilation(rewritten.source, optimize, headers), all.file));
-  return std::filesystem::path(object);
+  return Object{object, msl::lint(all, preprocessed)};
 }
 
 }  // namespace ksearch::simt

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "simt/case.h"
@@ -15,9 +16,13 @@ namespace ksearch::simt {
 /// -fsanitize=kernel-memory. $KSEARCH_CLANG, then clang++-19, -18, -17, clang++.
 base::Result<toolchain::Compiler> find_clang(const os::Environment& environment);
 
+/// A shared library with kernels, and what was noticed on the way.
+struct Object {
+  std::filesystem::path file;
+  std::vector<std::string> warnings;  ///< lints of the source
+};
 /// The object with the kernels of all launches; they have the same function constants. What the
 /// source does wrong comes back as a usage error with its lines.
-base::Result<std::filesystem::path> build_object(const toolchain::Builder& builder, const Case& all,
-                                                 int optimize);
+base::Result<Object> build_object(const toolchain::Builder& builder, const Case& all, int optimize);
 
 }  // namespace ksearch::simt
