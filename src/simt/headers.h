@@ -11,8 +11,8 @@
 
 namespace ksearch::simt {
 
-/// Relative path and text of each header (.h, .hpp, .inc, .metal) below `folder`; with `deep` in the
-/// folders below it too. An error where they are over 64 MiB together: name a smaller folder.
+/// Relative path and text of each header (.h, .hpp, .inc, .metal) below `folder`; with `deep` in
+/// the folders below it too. An error where they are over 64 MiB together: name a smaller folder.
 base::Result<std::vector<std::pair<std::string, std::string>>> read_headers(
     const std::filesystem::path& folder, bool deep);
 

@@ -60,9 +60,9 @@ class Check : public testing::Test {
     return finished ? Ran{finished->status.code, finished->output} : Ran{};
   }
   std::vector<std::string> sum() const {
-    return {"sum.metal", "--kernel",     "sum",      "--group-size",
-            "256",       "--groups",     "4",        "--buffer",
-            "in=f32:1024:const:1.5", "--buffer", "out=f32:4"};
+    return {"sum.metal", "--kernel", "sum",      "--group-size",          "256",
+            "--groups",  "4",        "--buffer", "in=f32:1024:const:1.5", "--buffer",
+            "out=f32:4"};
   }
   static bool has(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
@@ -106,9 +106,9 @@ TEST_F(Check, JsonIsOneObject) {
 
 TEST_F(Check, ABodyIsRunByMlxsRules) {
   write("body.metal", "uint i = thread_position_in_grid.x;\ny[i] = static_cast<T>(a[i]);\n");
-  const Ran ran = run({"body.metal", "--body", "--threads", "16", "--group-size", "256",
-                       "--template", "T=float16", "--buffer", "a=f32:4096:normal", "--buffer",
-                       "y=f16:4096"});
+  const Ran ran =
+      run({"body.metal", "--body", "--threads", "16", "--group-size", "256", "--template",
+           "T=float16", "--buffer", "a=f32:4096:normal", "--buffer", "y=f16:4096"});
   EXPECT_EQ(ran.code, 1) << ran.output;
   EXPECT_TRUE(has(ran.output, "uncovered_output  y + 32\n  body.metal:2:"));
 }
@@ -129,7 +129,8 @@ TEST_F(Check, MistakesSayWhereAndWhat) {
   EXPECT_EQ(run({"sum.metal"}).code, 2);
   auto other = sum();
   other[2] = "total";
-  EXPECT_TRUE(has(run(other).output, "kernel total: the source has none of this name\n  it has sum"));
+  EXPECT_TRUE(
+      has(run(other).output, "kernel total: the source has none of this name\n  it has sum"));
   std::string broken = kSum;
   broken.replace(broken.find("part[0]"), 7, "whole");
   write("sum.metal", broken);

@@ -1,6 +1,7 @@
 // Calls a kernel with the arguments of a launch, and shows the engine what there is to call.
 #pragma once
 #include "ks_atomic.h"
+#include "ks_internal.h"
 #include "ks_simdgroup_matrix.h"
 
 namespace ks {

@@ -130,4 +130,14 @@ METAL_FUNC void simdgroup_multiply(simdgroup_matrix<D, 8, 8>& d, const simdgroup
   simdgroup_multiply_accumulate(d, a, b, make_filled_simdgroup_matrix<D, 8, 8>(D(0)));
 }
 
+/// Waits like the function, without a number of its own: lanes of two branches must not both be in
+/// it.
+template <class A, class B>
+METAL_FUNC simdgroup_matrix<A, 8, 8> operator*(const simdgroup_matrix<A, 8, 8>& a,
+                                               const simdgroup_matrix<B, 8, 8>& b) {
+  simdgroup_matrix<A, 8, 8> r;
+  simdgroup_multiply(r, a, b);
+  return r;
+}
+
 }  // namespace metal

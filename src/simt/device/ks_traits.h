@@ -108,6 +108,30 @@ struct is_convertible : bool_constant<__is_convertible_to(From, To)> {};
 template <class Base, class Derived>
 inline constexpr bool is_base_of_v = __is_base_of(Base, Derived);
 
+template <class... B>
+struct disjunction : bool_constant<(bool(B::value) || ...)> {};
+template <class... B>
+struct conjunction : bool_constant<(bool(B::value) && ...)> {};
+template <class B>
+struct negation : bool_constant<!bool(B::value)> {};
+template <class... B>
+inline constexpr bool disjunction_v = disjunction<B...>::value;
+template <class... B>
+inline constexpr bool conjunction_v = conjunction<B...>::value;
+/// Names that Apple's headers use inside, and MLX too.
+template <class... B>
+using _disjunction = disjunction<B...>;
+template <class... B>
+using _conjunction = conjunction<B...>;
+
+/// A value that is the same in all threads of a SIMD-group.
+template <class T>
+using uniform = T;
+template <class T>
+METAL_FUNC constexpr T make_uniform(T value) {
+  return value;
+}
+
 template <class T, T... values>
 struct integer_sequence {};
 template <size_t... values>

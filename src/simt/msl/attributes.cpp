@@ -25,30 +25,42 @@ std::vector<Attribute> entries(const Source& source, std::size_t from, std::size
   return all;
 }
 
+/// The index after the attribute that begins at `i`, or `i`.
+std::size_t after_attribute(const Source& source, std::size_t i) {
+  const std::vector<Token>& tokens = source.tokens;
+  if (i + 2 >= tokens.size() || !tokens[i].is("[") || !tokens[i + 1].is("[") ||
+      !tokens[i + 1].before.empty() || !tokens[i + 2].is_identifier())
+    return i;
+  // a[[]{ return 0; }()] is none: its second bracket closes at once.
+  const std::size_t after = source.after_closing(i);
+  return after >= i + 4 && tokens[after - 2].is("]") ? after : i;
+}
+
 }  // namespace
 
 void read_attributes(Source& source) {
-  for (std::size_t i = 0; i + 2 < source.tokens.size(); ++i) {
-    Token& token = source.tokens[i];
-    // a[[]{ return 0; }()] is no attribute: its second bracket closes at once.
-    if (!token.is("[") || !source.tokens[i + 1].is("[") || !source.tokens[i + 1].before.empty() ||
-        !source.tokens[i + 2].is_identifier())
+  std::vector<Token> kept;
+  kept.reserve(source.tokens.size());
+  for (std::size_t i = 0; i < source.tokens.size();) {
+    const std::size_t after = after_attribute(source, i);
+    kept.push_back(source.tokens[i]);
+    if (after == i) {
+      ++i;
       continue;
-    const std::size_t after = source.after_closing(i);
-    if (after < i + 4 || !source.tokens[after - 2].is("]")) continue;
+    }
     source.attributes.push_back(entries(source, i + 2, after - 2));
     source.erase(i, after);
-    // One token stands for all; the rest, written as nothing, has no spelling either.
+    // One token stands for all of them.
+    Token& token = kept.back();
+    token = source.tokens[i];
     token.kind = Token::Kind::attribute;
-    token.attributes = source.attributes.size() - 1;
-    std::string blanks;
-    for (std::size_t k = i + 1; k < after; ++k)
-      blanks += source.tokens[k].before + source.tokens[k].written;
     token.spelling = "[[]]";
-    token.written += blanks;
-    source.tokens.erase(source.tokens.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                        source.tokens.begin() + static_cast<std::ptrdiff_t>(after));
+    token.attributes = source.attributes.size() - 1;
+    for (std::size_t k = i + 1; k < after; ++k)
+      token.written += source.tokens[k].before + source.tokens[k].written;
+    i = after;
   }
+  source.tokens = std::move(kept);
 }
 
 }  // namespace ksearch::simt::msl

@@ -59,10 +59,18 @@ base::Result<void> place_group_storage(Source& source, const Scopes& scopes) {
         dimensions += "[" + source.text(i + 1, after - 1) + "]";
         i = after;
       }
+      // Apple's compiler takes an initialiser and makes nothing of it: the memory is not written.
+      if (source.tokens[i].is("="))
+        while (!source.tokens[i].is(",") && !source.tokens[i].is(";")) {
+          if (source.tokens[i].kind == Token::Kind::end)
+            return base::usage_error(keyword.place(), "this declaration has no end");
+          const bool opens =
+              source.tokens[i].is("{") || source.tokens[i].is("(") || source.tokens[i].is("[");
+          i = opens ? source.after_closing(i) : i + 1;
+        }
       if (!source.tokens[i].is(",") && !source.tokens[i].is(";"))
         return base::usage_error(source.tokens[i].place(),
-                                 "threadgroup variable " + variable + " cannot be initialised",
-                                 "let one thread write it and place a barrier");
+                                 "threadgroup variable " + variable + " is not understood");
       declarations += fmt::format(
           "typedef {0}{1}__ks{2}; auto& {1} = *ks::group_array<{1}__ks>([] {{}}, \"{1}\"); ", type,
           variable, dimensions);

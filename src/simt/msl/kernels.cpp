@@ -71,7 +71,7 @@ class Collector {
         KS_RETURN_IF_ERROR(take_instance(i));
     for (const auto& [name, function] : functions_)
       if (!function.is_template)
-        entries_.push_back({function.host_name, function.qualified, &function});
+        entries_.push_back({function.host_name, "&" + function.qualified, &function});
     return table();
   }
 
@@ -142,7 +142,7 @@ class Collector {
     for (std::size_t i = from; i < to; ++i) {
       const Token& token = source_.tokens[i];
       if (token.is("constant")) constant = true;
-      if (token.is("*") || token.is("&")) memory = true;
+      if (token.is("*") || token.is("&") || token.is("[")) memory = true;  // an array is a pointer
       if (token.is_identifier() && (token.spelling.starts_with("texture") || token.is("sampler") ||
                                     token.spelling.starts_with("depth2d")))
         return base::usage_error(token.place(), token.spelling + " is not supported",
@@ -207,12 +207,20 @@ class Collector {
         if (after > i) i = after - 1;
       }
     }
+    // ... void f(parameters);   with the arguments left to be deduced.
+    const bool deduced = name == at;
+    for (std::size_t i = at + 1; deduced && i < semicolon && name == at; ++i)
+      if (source_.tokens[i].is("(") && source_.tokens[i - 1].is_identifier()) name = i - 1;
     const auto function = functions_.find(source_.tokens[name].spelling);
     if (name == at || function == functions_.end())
       return base::usage_error(source_.tokens[at].place(),
                                "this instantiation names no kernel template");
-    TableEntry entry{unquoted(host_name->argument), scopes_.space_of[at] + plain_text(name, end),
-                     &function->second};
+    const std::string& space = scopes_.space_of[at];
+    std::string instance = "&" + space + plain_text(name, deduced ? name + 1 : end);
+    if (deduced)
+      instance = fmt::format("static_cast<void (*){}>({})",
+                             plain_text(name + 1, source_.after_closing(name + 1)), instance);
+    TableEntry entry{unquoted(host_name->argument), std::move(instance), &function->second};
     entries_.push_back(std::move(entry));
     source_.erase(at, semicolon + 1);
     return {};
@@ -240,7 +248,7 @@ class Collector {
       arrays += fmt::format("static const ks::Parameter ks_parameters_{}[] = {{{}{{}}}};\n", number,
                             entry.function->parameters);
       rows += fmt::format(
-          "  {{\"{0}\", &ks::Run<&{1}>::run, ks_parameters_{2}, "
+          "  {{\"{0}\", &ks::Run<{1}>::run, ks_parameters_{2}, "
           "sizeof(ks_parameters_{2}) / sizeof(ks::Parameter) - 1}},\n",
           entry.host_name, entry.instance, number);
       ++number;

@@ -18,8 +18,7 @@ class Linter {
     for (std::size_t i = 0; i < source_.tokens.size(); ++i) {
       const Token& token = source_.tokens[i];
       if (token.file != file_) continue;
-      if (token.is("double"))
-        say(token, "Metal has no double: Apple's compiler refuses it");
+      if (token.is("double")) say(token, "Metal has no double: Apple's compiler refuses it");
       if (token.is("goto")) say(token, "Metal has no goto: Apple's compiler refuses it");
       if (token.is("threadgroup_barrier")) barrier(i);
     }
@@ -79,9 +78,10 @@ std::vector<std::string> lint(const Case& all, std::string_view preprocessed) {
     const auto& grid = *launch.threads;
     const std::uint64_t threads = std::uint64_t{grid[0]} * grid[1] * grid[2];
     if (threads < kFewThreads)
-      said.push_back(fmt::format("{}: the grid has {} threads in all; MLX counts it in threads, not "
-                                 "in groups",
-                                 all.file, threads));
+      said.push_back(
+          fmt::format("{}: the grid has {} threads in all; MLX counts it in threads, not "
+                      "in groups",
+                      all.file, threads));
   }
   return said;
 }

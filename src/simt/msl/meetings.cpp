@@ -11,21 +11,50 @@ bool meets_itself(const std::string& name) {
   static const std::set<std::string, std::less<>> kNames = {
       "threadgroup_barrier", "simdgroup_barrier", "simdgroup_multiply",
       "simdgroup_multiply_accumulate"};
-  return kNames.contains(name) || name.starts_with("simd_") || name.starts_with("quad_");
+  return kNames.contains(name) || name.starts_with("simd_") || name.starts_with("quad_") ||
+         name.starts_with("__metal_simd_");
+}
+
+bool is_keyword(const std::string& name) {
+  static const std::set<std::string, std::less<>> kNames = {"if",     "for",   "while", "switch",
+                                                            "return", "catch", "sizeof"};
+  return kNames.contains(name);
 }
 
 /// The `(` of a call of the name at `i`, or 0.
 std::size_t call_at(const Source& source, std::size_t i) {
   const std::vector<Token>& tokens = source.tokens;
-  if (!tokens[i].is_identifier() || i + 1 >= tokens.size()) return 0;
+  if (!tokens[i].is_identifier() || is_keyword(tokens[i].spelling) || i + 1 >= tokens.size())
+    return 0;
   std::size_t open = i + 1;
   if (tokens[open].is("<")) open = source.after_angle(open);
   return tokens[open].is("(") ? open : 0;
 }
 
-/// Where the qualified name that ends at `i` begins: metal::simd_sum.
+/// The `<` that the `>` at `i` closes, or `i`.
+std::size_t angle_open(const Source& source, std::size_t i) {
+  int depth = 0;
+  for (std::size_t k = i; k > 0; --k) {
+    const Token& token = source.tokens[k];
+    if (token.is(">")) ++depth;
+    if (token.is("<") && --depth == 0) return k;
+    if (token.is(";") || token.is("{") || token.is("}")) return i;
+  }
+  return i;
+}
+
+/// Where the qualified name that ends at `i` begins: metal::simd_sum, Tile<T, 4>::load.
 std::size_t qualified_start(const Source& source, std::size_t i) {
-  while (i >= 2 && source.tokens[i - 1].is("::") && source.tokens[i - 2].is_identifier()) i -= 2;
+  while (i >= 2 && source.tokens[i - 1].is("::")) {
+    std::size_t before = i - 2;
+    if (source.tokens[before].is(">")) {
+      const std::size_t open = angle_open(source, before);
+      if (open == before || open == 0) break;
+      before = open - 1;
+    }
+    if (!source.tokens[before].is_identifier() || is_keyword(source.tokens[before].spelling)) break;
+    i = before;
+  }
   if (i >= 1 && source.tokens[i - 1].is("::")) --i;
   return i;
 }

@@ -11,6 +11,7 @@ base::Result<Rewritten> rewrite(std::string_view preprocessed, const Wanted& wan
   KS_RETURN_IF_ERROR(place_group_storage(source, scopes));
   Rewritten result;
   result.meets = number_meetings(source, scopes) > 0;
+  drop_duplicates(source);
   respell(source);
   result.source = write(source) + "\n#line 1 \"ks_table.h\"\n" + table;
   return result;

@@ -6,6 +6,7 @@
 //   kernels             kernels, their parameters, their instantiations  ->  a table
 //   group_storage       threadgroup T a[n];  ->  one array a group
 //   meetings            calls that wait for other lanes get their numbers
+//   duplicates          declarations that differ in address spaces alone: the first stays
 //   spelling            address spaces, literals, static_cast
 //
 // What Metal has and this has not is an error that names the line.
@@ -45,6 +46,10 @@ base::Result<std::string> collect_kernels(Source& source, const Scopes& scopes,
 base::Result<void> place_group_storage(Source& source, const Scopes& scopes);
 /// Returns how many calls there are that wait.
 int number_meetings(Source& source, const Scopes& scopes);
+void drop_duplicates(Source& source);
 void respell(Source& source);
+
+/// Whether the address space at `i` stands after a method's parameters: `f() const constant`.
+bool qualifies_method(const Source& source, std::size_t i);
 
 }  // namespace ksearch::simt::msl

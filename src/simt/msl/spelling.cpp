@@ -7,7 +7,7 @@
 namespace ksearch::simt::msl {
 namespace {
 
-/// 1.5h, 2h, 0.5bf
+/// 1.5h, 2h, 0.5bf; a float without a suffix is a float in Metal.
 void respell_number(Token& token) {
   std::string text = token.spelling;
   if (text.starts_with("0x") || text.starts_with("0X")) return;
@@ -21,21 +21,26 @@ void respell_number(Token& token) {
     return true;
   };
   const char* type = cut("bf") ? "bfloat" : cut("h") ? "half" : nullptr;
+  const bool is_float = text.find_first_of(".eE") != std::string::npos;
+  if (!type && is_float &&
+      (std::isdigit(static_cast<unsigned char>(text.back())) || text.back() == '.'))
+    token.written += "f";
   if (!type) return;
-  const bool whole = text.find_first_of(".eE") == std::string::npos;
-  token.written = fmt::format("{}({}{})", type, text, whole ? ".0f" : "f");
-}
-
-/// The token that counts before `i`: attributes and directives do not.
-const Token* before(const Source& source, std::size_t i) {
-  while (i-- > 0)
-    if (source.tokens[i].kind != Token::Kind::directive &&
-        source.tokens[i].kind != Token::Kind::attribute)
-      return &source.tokens[i];
-  return nullptr;
+  token.written = fmt::format("{}({}{})", type, text, is_float ? "f" : ".0f");
 }
 
 }  // namespace
+
+bool qualifies_method(const Source& source, std::size_t i) {
+  while (i-- > 0) {
+    const Token& token = source.tokens[i];
+    if (token.kind == Token::Kind::directive || token.kind == Token::Kind::attribute ||
+        token.is("const") || token.is("volatile"))
+      continue;
+    return token.is(")");
+  }
+  return false;
+}
 
 void respell(Source& source) {
   for (std::size_t i = 0; i < source.tokens.size(); ++i) {
@@ -50,13 +55,14 @@ void respell(Source& source) {
       if (at != std::string::npos) token.written.replace(at, token.spelling.size(), by);
     };
     if (token.is("static_cast")) replace("ks::cast");
+    // coherent(system) device: a matter of caches.
+    if (token.is("coherent") && source.tokens[i + 1].is("("))
+      source.erase(i, source.after_closing(i + 1));
     if (token.is("device") || token.is("thread") || token.is("threadgroup")) {
       if (token.written == token.spelling) token.written = "";
     }
     if (token.is("constant")) {
-      const Token* last = before(source, i);
-      // After `)` it qualifies a method.
-      replace(last && last->is(")") ? "" : "const");
+      replace(qualifies_method(source, i) ? "" : "const");
     }
   }
 }

@@ -66,7 +66,8 @@ class BodyKernel : public KernelTest {};
 TEST_F(BodyKernel, RunsWithItsTemplateArguments) {
   Case all = body_case(
       "uint i = thread_position_in_grid.x;\n"
-      "if (i < uint(N)) y[i] = static_cast<T>(x[i]) * s_scale() + float(x_shape[1]) + x_strides[0];\n");
+      "if (i < uint(N)) y[i] = static_cast<T>(x[i]) * s_scale() + float(x_shape[1]) + "
+      "x_strides[0];\n");
   all.body->header = "inline float s_scale() { return 2.0f; }";
   all.body->arguments = {{"T", "half"}, {"N", "32"}};
   const Report report = run(all);
@@ -77,8 +78,9 @@ TEST_F(BodyKernel, RunsWithItsTemplateArguments) {
 }
 
 TEST_F(BodyKernel, AtomicOutputsAreAtomic) {
-  Case all = body_case("atomic_fetch_add_explicit(&y[0], x[thread_position_in_grid.x], "
-                       "memory_order_relaxed);");
+  Case all = body_case(
+      "atomic_fetch_add_explicit(&y[0], x[thread_position_in_grid.x], "
+      "memory_order_relaxed);");
   all.body->atomic_outputs = true;
   all.buffers[2].shape = {1};
   const Report report = run(all);

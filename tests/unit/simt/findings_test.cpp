@@ -1,5 +1,5 @@
-// What is wrong in small kernels, with its lines; and twins of them that are right. The two lines of
-// every source before the kernel are the include and the using.
+// What is wrong in small kernels, with its lines; and twins of them that are right. The two lines
+// of every source before the kernel are the include and the using.
 #include "kernel_test.h"
 
 namespace ksearch::simt {
@@ -30,8 +30,9 @@ TEST_F(Findings_, AMissingBarrierIsARaceWithBothLines) {
 }
 
 TEST_F(Findings_, ABarrierThatNamesTheMemoryOrders) {
-  EXPECT_EQ(kinds(tile("  threadgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = tile[63 - t];\n")),
-            Kinds());
+  EXPECT_EQ(
+      kinds(tile("  threadgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = tile[63 - t];\n")),
+      Kinds());
 }
 
 TEST_F(Findings_, ABarrierThatNamesNoMemoryDoesNot) {
@@ -40,17 +41,19 @@ TEST_F(Findings_, ABarrierThatNamesNoMemoryDoesNot) {
 }
 
 TEST_F(Findings_, ASimdgroupBarrierOrdersItsLanesOnly) {
-  EXPECT_EQ(kinds(tile("  simdgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = tile[t ^ 1];\n")),
-            Kinds());
-  EXPECT_EQ(kinds(tile("  simdgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = tile[t ^ 32];\n"))[0],
-            "data_race");
+  EXPECT_EQ(
+      kinds(tile("  simdgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = tile[t ^ 1];\n")),
+      Kinds());
+  EXPECT_EQ(
+      kinds(tile("  simdgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = tile[t ^ 32];\n"))[0],
+      "data_race");
 }
 
 TEST_F(Findings_, GroupsOfALaunchRace) {
-  const Report report = run(make(
-      "kernel void k(device float* y [[buffer(0)]], uint g [[thread_position_in_grid]]) {\n"
-      "  y[g % 32] = float(g);\n}\n",
-      2, 32, {"y=f32:32"}));
+  const Report report = run(
+      make("kernel void k(device float* y [[buffer(0)]], uint g [[thread_position_in_grid]]) {\n"
+           "  y[g % 32] = float(g);\n}\n",
+           2, 32, {"y=f32:32"}));
   EXPECT_EQ(kinds(report), Kinds{"data_race"});
   EXPECT_NE(report.findings[0].message.find("another group"), std::string::npos);
 }
@@ -81,10 +84,10 @@ TEST_F(Findings_, AtomicsDoNotRaceWithAtomicsButWithPlainReads) {
 }
 
 TEST_F(Findings_, OutOfBoundsNamesBufferAndByte) {
-  const Report report = run(make(
-      "kernel void k(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],\n"
-      "  uint g [[thread_position_in_grid]]) {\n  y[g] = x[g + 1];\n}\n",
-      1, 32, {"x=f32:32:iota", "y=f32:32"}));
+  const Report report =
+      run(make("kernel void k(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],\n"
+               "  uint g [[thread_position_in_grid]]) {\n  y[g] = x[g + 1];\n}\n",
+               1, 32, {"x=f32:32:iota", "y=f32:32"}));
   ASSERT_EQ(kinds(report), Kinds{"out_of_bounds"});
   EXPECT_EQ(report.findings[0].buffer, "x");
   EXPECT_EQ(*report.findings[0].offset, 128);
@@ -93,10 +96,10 @@ TEST_F(Findings_, OutOfBoundsNamesBufferAndByte) {
 }
 
 TEST_F(Findings_, AWildAddressIsOutOfBoundsToo) {
-  const Report report = run(make(
-      "kernel void k(device float* y [[buffer(0)]], constant ulong& far [[buffer(1)]]) {\n"
-      "  y[far] = 1;\n}\n",
-      1, 1, {"y=f32:1", "far=u64:1:const:70368744177664"}));
+  const Report report =
+      run(make("kernel void k(device float* y [[buffer(0)]], constant ulong& far [[buffer(1)]]) {\n"
+               "  y[far] = 1;\n}\n",
+               1, 1, {"y=f32:1", "far=u64:1:const:70368744177664"}));
   EXPECT_EQ(kinds(report), Kinds{"out_of_bounds"});
   EXPECT_EQ(lines(report), (std::vector<int>{4}));
 }
@@ -109,10 +112,10 @@ TEST_F(Findings_, ThreadgroupArraysHaveBounds) {
 }
 
 TEST_F(Findings_, PrivateArraysHaveBounds) {
-  const Report report = run(make(
-      "kernel void k(device float* y [[buffer(0)]], constant int& n [[buffer(1)]]) {\n"
-      "  float a[4] = {1, 2, 3, 4};\n  y[0] = a[n];\n}\n",
-      1, 1, {"y=f32:1", "n=i32:1:const:4"}));
+  const Report report =
+      run(make("kernel void k(device float* y [[buffer(0)]], constant int& n [[buffer(1)]]) {\n"
+               "  float a[4] = {1, 2, 3, 4};\n  y[0] = a[n];\n}\n",
+               1, 1, {"y=f32:1", "n=i32:1:const:4"}));
   EXPECT_EQ(kinds(report)[0], "out_of_bounds");
   EXPECT_EQ(lines(report)[0], 5);
 }
@@ -129,43 +132,49 @@ TEST_F(Findings_, UnwrittenThreadgroupMemory) {
 }
 
 TEST_F(Findings_, AShuffledValueNobodyUsesIsNoDefect) {
-  EXPECT_EQ(kinds(run(make(
-                "kernel void k(device float* y [[buffer(0)]], uint l [[thread_index_in_simdgroup]]) {\n"
-                "  float v = 1, u = simd_shuffle_up(v, 1);\n  if (l > 0) v += u;\n"
-                "  float w = simd_shuffle_down(v, 4);\n  y[l] = select(v, w, l < 28);\n}\n",
-                1, 32, {"y=f32:32"}))),
-            Kinds());
+  EXPECT_EQ(
+      kinds(run(make(
+          "kernel void k(device float* y [[buffer(0)]], uint l [[thread_index_in_simdgroup]]) {\n"
+          "  float v = 1, u = simd_shuffle_up(v, 1);\n  if (l > 0) v += u;\n"
+          "  float w = simd_shuffle_down(v, 4);\n  y[l] = select(v, w, l < 28);\n}\n",
+          1, 32, {"y=f32:32"}))),
+      Kinds());
 }
 
 TEST_F(Findings_, AShuffledValueThatDecidesABranchIs) {
-  const Report report = run(make(
-      "kernel void k(device float* y [[buffer(0)]], uint l [[thread_index_in_simdgroup]]) {\n"
-      "  float v = simd_shuffle_down(float(l), 1);\n  if (v > 3) y[l] = 1; else y[l] = exp(2.0f);\n}\n",
-      1, 32, {"y=f32:32"}));
+  const Report report = run(
+      make("kernel void k(device float* y [[buffer(0)]], uint l [[thread_index_in_simdgroup]]) {\n"
+           "  float v = simd_shuffle_down(float(l), 1);\n  if (v > 3) y[l] = 1; else y[l] = "
+           "exp(2.0f);\n}\n",
+           1, 32, {"y=f32:32"}));
   EXPECT_EQ(kinds(report)[0], "undefined_lane");
   EXPECT_EQ(lines(report)[0], 4);
 }
 
 TEST_F(Findings_, BarriersThatSomeDoNotReach) {
-  const Report returned = tile("  if (t > 40) return;\n"
-                               "  threadgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = 1;\n");
+  const Report returned = tile(
+      "  if (t > 40) return;\n"
+      "  threadgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = 1;\n");
   EXPECT_EQ(returned.findings[0].kind, "barrier_divergence");
   EXPECT_EQ(returned.findings[0].where[0].line, 8);
-  const Report apart = tile("  if (t > 40) threadgroup_barrier(mem_flags::mem_threadgroup);\n"
-                            "  else threadgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = 1;\n");
+  const Report apart = tile(
+      "  if (t > 40) threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+      "  else threadgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = 1;\n");
   EXPECT_EQ(apart.findings[0].kind, "barrier_divergence");
   EXPECT_EQ(apart.findings[0].where.size(), 2u);
-  const Report lanes = tile("  if (t % 2 == 0) simdgroup_barrier(mem_flags::mem_threadgroup);\n"
-                            "  y[g] = 1;\n");
+  const Report lanes = tile(
+      "  if (t % 2 == 0) simdgroup_barrier(mem_flags::mem_threadgroup);\n"
+      "  y[g] = 1;\n");
   EXPECT_EQ(lanes.findings[0].kind, "barrier_divergence");
 }
 
 TEST_F(Findings_, ABarrierTheWholeGroupSkipsIsFine) {
-  EXPECT_EQ(kinds(run(make("kernel void k(device float* y [[buffer(0)]],\n"
-                           "  uint t [[thread_position_in_grid]], uint w [[threadgroup_position_in_grid]]) {\n"
-                           "  y[t] = 1;\n  if (w == 0) return;\n"
-                           "  threadgroup_barrier(mem_flags::mem_device);\n}\n",
-                           2, 64, {"y=f32:128"}))),
+  EXPECT_EQ(kinds(run(make(
+                "kernel void k(device float* y [[buffer(0)]],\n"
+                "  uint t [[thread_position_in_grid]], uint w [[threadgroup_position_in_grid]]) {\n"
+                "  y[t] = 1;\n  if (w == 0) return;\n"
+                "  threadgroup_barrier(mem_flags::mem_device);\n}\n",
+                2, 64, {"y=f32:128"}))),
             Kinds());
 }
 
@@ -176,15 +185,16 @@ TEST_F(Findings_, Limits) {
       1, 32, {"y=f32:32"}));
   EXPECT_EQ(kinds(memory), Kinds{"group_memory_limit"});
   EXPECT_EQ(lines(memory), (std::vector<int>{4}));
-  const Report threads = run(make("kernel void k(device float* y [[buffer(0)]]) { y[0] = 1; }\n", 1,
-                                  1025, {"y=f32:1"}));
+  const Report threads = run(
+      make("kernel void k(device float* y [[buffer(0)]]) { y[0] = 1; }\n", 1, 1025, {"y=f32:1"}));
   EXPECT_EQ(kinds(threads), Kinds{"group_size_limit"});
 }
 
 TEST_F(Findings_, MisalignedVectorsButNotPackedOnes) {
   const auto kernel = [](const std::string& type) {
     return "kernel void k(device const float* x [[buffer(0)]], device float* y [[buffer(1)]]) {\n"
-           "  y[0] = (*(device const " + type + "*)(x + 1)).x;\n}\n";
+           "  y[0] = (*(device const " +
+           type + "*)(x + 1)).x;\n}\n";
   };
   const std::vector<std::string> buffers = {"x=f32:8:iota", "y=f32:1"};
   const Report report = run(make(kernel("float4"), 1, 1, buffers));
@@ -195,30 +205,31 @@ TEST_F(Findings_, MisalignedVectorsButNotPackedOnes) {
 }
 
 TEST_F(Findings_, AnElementNobodyWrites) {
-  const Report report = run(make("kernel void k(device float* y [[buffer(0)]],\n"
-                                 "  uint g [[thread_position_in_grid]]) {\n  y[g] = 1;\n}\n",
-                                 1, 32, {"y=f32:40"}));
+  const Report report =
+      run(make("kernel void k(device float* y [[buffer(0)]],\n"
+               "  uint g [[thread_position_in_grid]]) {\n  y[g] = 1;\n}\n",
+               1, 32, {"y=f32:40"}));
   EXPECT_EQ(kinds(report), Kinds{"uncovered_output"});
   EXPECT_EQ(*report.findings[0].offset, 128);
   EXPECT_EQ(lines(report), (std::vector<int>{5}));
 }
 
 TEST_F(Findings_, ALoopWithoutEnd) {
-  const Report report = run(make(
-      "kernel void k(device atomic_uint* n [[buffer(0)]]) {\n"
-      "  while (atomic_load_explicit(n, memory_order_relaxed) == 0) {}\n}\n",
-      1, 32, {"n=u32:1:const:0"}));
+  const Report report =
+      run(make("kernel void k(device atomic_uint* n [[buffer(0)]]) {\n"
+               "  while (atomic_load_explicit(n, memory_order_relaxed) == 0) {}\n}\n",
+               1, 32, {"n=u32:1:const:0"}));
   EXPECT_EQ(kinds(report), Kinds{"livelock"});
   EXPECT_EQ(lines(report), (std::vector<int>{4}));
 }
 
 TEST_F(Findings_, EndlessRecursionUsesTheStackUp) {
-  const Report report = run(make(
-      "[[clang::noinline]] float f(device float* y, float v) {\n"
-      "  float a[64];\n  for (int i = 0; i < 64; ++i) a[i] = v + i;\n"
-      "  return f(y, a[int(v) % 64] + 1) + a[3];\n}\n"
-      "kernel void k(device float* y [[buffer(0)]]) { y[0] = f(y, 1); }\n",
-      1, 1, {"y=f32:1"}));
+  const Report report =
+      run(make("[[clang::noinline]] float f(device float* y, float v) {\n"
+               "  float a[64];\n  for (int i = 0; i < 64; ++i) a[i] = v + i;\n"
+               "  return f(y, a[int(v) % 64] + 1) + a[3];\n}\n"
+               "kernel void k(device float* y [[buffer(0)]]) { y[0] = f(y, 1); }\n",
+               1, 1, {"y=f32:1"}));
   EXPECT_EQ(kinds(report), Kinds{"stack_overflow"});
 }
 
@@ -255,8 +266,8 @@ TEST_F(Findings_, WhatIsNotBoundIsAnErrorNotACrash) {
 }
 
 TEST_F(Findings_, ACompilersErrorNamesTheLine) {
-  const std::string text = error(make("kernel void k(device float* y [[buffer(0)]]) {\n  y[0] = z;\n}\n",
-                                      1, 1, {"y=f32:1"}));
+  const std::string text = error(
+      make("kernel void k(device float* y [[buffer(0)]]) {\n  y[0] = z;\n}\n", 1, 1, {"y=f32:1"}));
   EXPECT_NE(text.find("kernel.metal:4"), std::string::npos) << text;
 }
 

@@ -21,9 +21,7 @@ TEST(Headers, AreReadInOrderByTheirPathInTheFolder) {
   EXPECT_EQ(read_headers(folder->path(), false)->size(), 2u);
 }
 
-TEST(Headers, NoFolderIsAnError) {
-  EXPECT_FALSE(read_headers("/nowhere/at/all", true));
-}
+TEST(Headers, NoFolderIsAnError) { EXPECT_FALSE(read_headers("/nowhere/at/all", true)); }
 
 }  // namespace
 }  // namespace ksearch::simt

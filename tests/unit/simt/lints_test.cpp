@@ -23,9 +23,7 @@ TEST(Lint, AParameterWithoutAddressSpace) {
   EXPECT_TRUE(said[0].starts_with("k.metal:2: a parameter of f has no address space"));
 }
 
-TEST(Lint, Double) {
-  EXPECT_EQ(lints("float f(float x) { return double(x); }").size(), 1u);
-}
+TEST(Lint, Double) { EXPECT_EQ(lints("float f(float x) { return double(x); }").size(), 1u); }
 
 TEST(Lint, WhatIsRightIsNot) {
   EXPECT_EQ(lints("template <typename T>\nvoid f(device T* a, constant uint& n, thread T& x) {\n"

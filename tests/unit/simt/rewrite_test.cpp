@@ -62,6 +62,12 @@ TEST(Rewrite, TakesBothFormsOfInstantiation) {
       "template [[host_name(\"two\")]] [[kernel]] void f<half, 4>(device half* y [[buffer(0)]]);\n";
   EXPECT_TRUE(has(rewritten(text, "one"), "&ks::Run<&f < float , 2 >>::run"));
   EXPECT_TRUE(has(rewritten(text, "two"), "&ks::Run<&f < half , 4 >>::run"));
+  EXPECT_TRUE(
+      has(rewritten("template <typename T> [[kernel]] void g(device T* y [[buffer(0)]]) {}\n"
+                    "template [[host_name(\"three\")]] [[kernel]] void g(device int* y "
+                    "[[buffer(0)]]);\n",
+                    "three"),
+          "&ks::Run<static_cast<void (*)( int * y )>(&g)>::run"));
   EXPECT_FALSE(has(rewritten(text, "one"), "half"));  // what is not asked for is not compiled
 }
 
@@ -104,9 +110,11 @@ TEST(Rewrite, APointerToThreadgroupMemoryIsAPointer) {
   EXPECT_FALSE(has(out, "threadgroup float"));
 }
 
-TEST(Rewrite, RefusesAThreadgroupInitialiserWithItsLine) {
-  EXPECT_TRUE(has(rewritten("# 1 \"a.metal\"\nkernel void k() {\n  threadgroup int a = 0; }"),
-                  "error: a.metal:2: threadgroup variable a cannot be initialised"));
+TEST(Rewrite, AThreadgroupInitialiserWritesNothing) {
+  const std::string out = rewritten("kernel void k() { threadgroup int a[2] = {1, 2}, b; }");
+  EXPECT_TRUE(has(out, "group_array<a__ks>"));
+  EXPECT_TRUE(has(out, "group_array<b__ks>"));
+  EXPECT_FALSE(has(out, "{1, 2}"));
 }
 
 TEST(Rewrite, RefusesTexturesWithTheirLine) {
@@ -138,10 +146,25 @@ TEST(Rewrite, SpellsAddressSpacesAndLiterals) {
   EXPECT_TRUE(has(out, "const float table[2]"));
   EXPECT_TRUE(has(out, "half(1.5f)"));
   EXPECT_TRUE(has(out, "bfloat(2.0f)"));
+  EXPECT_TRUE(has(rewritten("float x = .5 + 1e3 + 2. + 3;" + std::string(kKernel)),
+                  ".5f + 1e3f + 2.f + 3;"));
   EXPECT_TRUE(has(out, "ks::cast<float>(h)"));
   EXPECT_FALSE(has(out,
                    "device"
                    " const"));
+}
+
+TEST(Rewrite, DropsWhatDiffersInAddressSpacesAlone) {
+  const std::string out = rewritten(
+      "template <typename T> struct C {\n"
+      "  C(T x) thread : a(x), b{1} {}\n  C(T x) device : a(x), b{2} {}\n"
+      "  T get() const constant { return 3; }\n  T get() const device { return 4; }\n"
+      "  T of(device const T* p) { return 5; }\n  T of(constant T* p) { return 6; }\n"
+      "  T of(threadgroup const T* p) { return 7; }\n};\n" +
+      std::string(kKernel));
+  for (const char* kept : {"b{1}", "return 3", "return 5"}) EXPECT_TRUE(has(out, kept)) << out;
+  for (const char* gone : {"b{2}", "return 4", "return 7"}) EXPECT_FALSE(has(out, gone)) << out;
+  EXPECT_FALSE(has(out, "const const"));
 }
 
 TEST(Rewrite, TakesAnythingWithoutCrashing) {
