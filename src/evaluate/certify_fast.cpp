@@ -242,15 +242,8 @@ void floors(Certification& c) {
 
 void ratios(Certification& c) {
   Certificate& out = c.certificate;
-  const auto mean = [](const std::vector<kernel::WorkloadTiming>& timings, const std::string& to) {
-    std::vector<kernel::Ratio> all;
-    for (const auto& t : timings)
-      if (const auto r = t.ratios.find(to); r != t.ratios.end()) all.push_back(r->second);
-    return all.size() == timings.size() && !all.empty() ? std::optional(geometric_mean(all))
-                                                        : std::nullopt;
-  };
   for (const char* to : {"expert", "naive"}) {
-    const auto held = mean(out.heldout, to), seen = mean(out.feedback, to);
+    const auto held = mean_ratio(out.heldout, to), seen = mean_ratio(out.feedback, to);
     if (!held || !seen) continue;
     out.baseline = to;
     out.heldout_ratio = *held;

@@ -28,6 +28,14 @@ Tried<void> Rig::prepare(const kernel::Workload& workload, const kernel::BoundPr
   return {};
 }
 
+void Rig::touch(int set, std::size_t from, std::size_t bytes) {
+  for (const kernel::TensorShape& t : maker_->tensors()) {
+    const std::span<std::byte> all = worker_->bytes(set, t.name);
+    if (from < all.size())
+      std::ranges::fill(all.subspan(from, std::min(bytes, all.size() - from)), std::byte{0});
+  }
+}
+
 void Rig::fill(int set, const task::Content& content, const Poison& poison) {
   for (const kernel::TensorShape& t : maker_->tensors()) {
     const std::span<std::byte> bytes = worker_->bytes(set, t.name);

@@ -31,6 +31,9 @@ class Rig {
   /// Fresh inputs and poisoned outputs in one set.
   void fill(int set, const task::Content& content, const Poison& poison);
 
+  /// Makes the system find pages for a part of each tensor.
+  void touch(int set, std::size_t from, std::size_t bytes);
+
   /// One input of a set alone, from another content.
   void fill_input(int set, std::string_view tensor, const task::Content& content) {
     maker_->fill(content, tensor, worker_->bytes(set, tensor));

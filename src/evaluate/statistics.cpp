@@ -152,4 +152,16 @@ kernel::Ratio geometric_mean(std::span<const kernel::Ratio> ratios) {
   return {std::exp(sum / n), std::exp((sum - down) / n), std::exp((sum + up) / n), pairs};
 }
 
+std::optional<kernel::Ratio> mean_ratio(std::span<const kernel::WorkloadTiming> workloads,
+                                        const std::string& to) {
+  std::vector<kernel::Ratio> ratios;
+  for (const kernel::WorkloadTiming& w : workloads) {
+    const auto r = w.ratios.find(to);
+    if (r == w.ratios.end()) return std::nullopt;
+    ratios.push_back(r->second);
+  }
+  if (ratios.empty()) return std::nullopt;
+  return geometric_mean(ratios);
+}
+
 }  // namespace ksearch::evaluate

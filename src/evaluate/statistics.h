@@ -4,7 +4,9 @@
 // order statistics: they assume nothing of the distribution but that pairs are independent.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kernel/outcome.h"
@@ -38,5 +40,10 @@ kernel::Ratio unpaired_ratio(std::span<const double> baseline_ns,
 /// Geometric mean of ratios; intervals, which are independent, in quadrature on the logarithmic
 /// scale. `pairs` is the smallest one's.
 kernel::Ratio geometric_mean(std::span<const kernel::Ratio> ratios);
+
+/// Geometric mean of the ratios to one of "naive", "expert", "parent"; none where a workload has
+/// none.
+std::optional<kernel::Ratio> mean_ratio(std::span<const kernel::WorkloadTiming> workloads,
+                                        const std::string& to);
 
 }  // namespace ksearch::evaluate

@@ -20,16 +20,10 @@ Ceiling ceiling(SessionState& s, const kernel::Workload& w) {
   return ceiling_of(*work, s.truth->maker(w).tensors(), s.device);
 }
 
-std::optional<kernel::Ratio> everywhere(const std::vector<kernel::WorkloadTiming>& workloads,
-                                        const std::string& to) {
-  std::vector<kernel::Ratio> ratios;
-  for (const auto& w : workloads) {
-    const auto r = w.ratios.find(to);
-    if (r == w.ratios.end()) return std::nullopt;
-    ratios.push_back(r->second);
-  }
-  if (ratios.empty()) return std::nullopt;
-  return geometric_mean(ratios);
+/// By the fastest batch, for the ceiling is the best of many probes too.
+void set_against(const Ceiling& ceiling, kernel::WorkloadTiming& t) {
+  t.roofline_fraction = ceiling.ns / std::ranges::min(t.samples_ns);
+  t.bound_by = ceiling.bound_by;
 }
 
 }  // namespace
@@ -67,9 +61,7 @@ kernel::WorkloadTiming timing_of(SessionState& s, const kernel::Workload& w,
     t.ratios["naive"] = naive->second == t.samples_ns
                             ? kernel::Ratio{1, 1, 1, static_cast<int>(t.samples_ns.size())}
                             : unpaired_ratio(naive->second, t.samples_ns);
-  const Ceiling c = ceiling(s, w);
-  t.roofline_fraction = c.ns / t.median_ns;
-  t.bound_by = c.bound_by;
+  set_against(ceiling(s, w), t);
   return t;
 }
 
@@ -78,7 +70,7 @@ kernel::Measured summarise(const SessionState& s, std::vector<kernel::WorkloadTi
   m.workloads = std::move(workloads);
   m.baseline = s.baselines.baseline;
   for (const char* to : {"naive", "expert", "parent"})
-    if (const auto r = everywhere(m.workloads, to)) m.ratios[to] = *r;
+    if (const auto r = mean_ratio(m.workloads, to)) m.ratios[to] = *r;
   // An expert that failed during the search leaves a workload without: then naive, and it is said.
   if (!m.ratios.contains(m.baseline)) m.baseline = "naive";
   if (m.ratios.contains(m.baseline)) m.score = m.ratios.at(m.baseline);
@@ -152,14 +144,14 @@ Tried<void> believe(SessionState& s, const kernel::Workload& w, kernel::Workload
     notes.push_back("the ceilings were measured again");
   }
   const Ceiling c = ceiling(s, w);
-  t.roofline_fraction = c.ns / t.median_ns;
-  t.bound_by = c.bound_by;
+  set_against(c, t);
   if (t.roofline_fraction <= kBelievable) return {};
   return verdict(kernel::Rejected{
       "timing",
       fmt::format("{:.4g} us a call is {:.2f} of what this machine reaches ({}: {:.4g} us at "
                   "least): the work cannot have been done",
-                  t.median_ns / 1e3, t.roofline_fraction, t.bound_by, c.ns / 1e3)});
+                  std::ranges::min(t.samples_ns) / 1e3, t.roofline_fraction, t.bound_by,
+                  c.ns / 1e3)});
 }
 
 }  // namespace ksearch::evaluate

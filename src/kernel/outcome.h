@@ -88,7 +88,7 @@ struct WorkloadTiming {
   double low_ns = 0, high_ns = 0;       ///< 95% confidence interval of the median
   std::map<std::string, Ratio> ratios;  ///< to "naive", "expert", "parent"
   std::string expert;                   ///< name of the best expert on this workload, or empty
-  double roofline_fraction = 0;         ///< of the measured ceiling that binds
+  double roofline_fraction = 0;         ///< of the ceiling that binds, by the fastest batch
   std::string bound_by;                 ///< "compute", "bandwidth", or empty
   TunableChoice tunables;
 };

@@ -91,6 +91,9 @@ std::variant<std::monostate, kernel::Verdict, kernel::Lost> ProcessWorker::prepa
   set_.close();
   sets_ = job.sets;
   const std::size_t bytes = set_.bytes() * static_cast<std::size_t>(sets_);
+  // New pages: no worker has better ones than another for being there longer.
+  if (const auto emptied = memory_.resize(0); !emptied)
+    return as_reply(fail(kernel::Lost{emptied.error().text()}));
   if (const auto sized = memory_.resize(bytes); !sized)
     return as_reply(fail(kernel::Lost{sized.error().text()}));
   auto prepared = options_.prepare(job, set_);
