@@ -23,7 +23,8 @@ inline void* call_state = nullptr;
   }
 KS_ACCESS(1)
 KS_ACCESS(2)
-KS_ACCESS(4) KS_ACCESS(8)
+KS_ACCESS(4)
+KS_ACCESS(8)
 
     KS_HOOK ks::Meta __msan_metadata_ptr_for_load_n(void* at, ks::u64 bytes) {
   return ks::engine->load(at, bytes, KS_HERE);

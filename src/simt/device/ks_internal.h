@@ -1,5 +1,5 @@
-// Names that Apple's own headers use inside and that public kernels (MLX's) call directly: each is the
-// public function; the last argument of the mathematical ones chooses the precision.
+// Names that Apple's own headers use inside and that public kernels (MLX's) call directly: each is
+// the public function; the last argument of the mathematical ones chooses the precision.
 #pragma once
 #include "ks_simd.h"
 
@@ -8,22 +8,22 @@
 #define __METAL_PRECISE_MATH__ 2
 #define __METAL_MEMORY_SCOPE_SYSTEM__ 4
 
-#define KS_INTERNAL_1(name, expression)                       \
-  template <class T>                                          \
-  METAL_FUNC auto __metal_##name(T x, int = 0) {              \
-    return metal::name(x);                                    \
+#define KS_INTERNAL_1(name, expression)          \
+  template <class T>                             \
+  METAL_FUNC auto __metal_##name(T x, int = 0) { \
+    return metal::name(x);                       \
   }
 KS_FLOAT_1_LIST(KS_INTERNAL_1)
-#define KS_INTERNAL_2(name, expression)                       \
-  template <class T>                                          \
-  METAL_FUNC auto __metal_##name(T x, T y, int = 0) {         \
-    return metal::name(x, y);                                 \
+#define KS_INTERNAL_2(name, expression)               \
+  template <class T>                                  \
+  METAL_FUNC auto __metal_##name(T x, T y, int = 0) { \
+    return metal::name(x, y);                         \
   }
 KS_FLOAT_2_LIST(KS_INTERNAL_2)
-#define KS_INTERNAL_3(name)                                   \
-  template <class T>                                          \
-  METAL_FUNC auto __metal_##name(T x, T y, T z, int = 0) {    \
-    return metal::name(x, y, z);                              \
+#define KS_INTERNAL_3(name)                                \
+  template <class T>                                       \
+  METAL_FUNC auto __metal_##name(T x, T y, T z, int = 0) { \
+    return metal::name(x, y, z);                           \
   }
 KS_INTERNAL_3(fma)
 KS_INTERNAL_3(fmin3)
@@ -39,10 +39,10 @@ METAL_FUNC T __metal_frexp(T x, int* exponent, int = 0) {
   return metal::frexp(x, *exponent);
 }
 
-#define KS_INTERNAL_REDUCE(name)              \
-  template <class T>                          \
-  METAL_FUNC T __metal_simd_##name(T x) {     \
-    return metal::simd_##name(x);             \
+#define KS_INTERNAL_REDUCE(name)          \
+  template <class T>                      \
+  METAL_FUNC T __metal_simd_##name(T x) { \
+    return metal::simd_##name(x);         \
   }
 KS_INTERNAL_REDUCE(sum)
 KS_INTERNAL_REDUCE(product)
@@ -59,10 +59,10 @@ METAL_FUNC T __metal_simd_xor(T x) {
   __builtin_trap();
 }
 
-#define KS_INTERNAL_SHUFFLE(name)                       \
-  template <class T>                                    \
-  METAL_FUNC T __metal_simd_##name(T x, ushort lane) {  \
-    return metal::simd_##name(x, lane);                 \
+#define KS_INTERNAL_SHUFFLE(name)                      \
+  template <class T>                                   \
+  METAL_FUNC T __metal_simd_##name(T x, ushort lane) { \
+    return metal::simd_##name(x, lane);                \
   }
 KS_INTERNAL_SHUFFLE(broadcast)
 KS_INTERNAL_SHUFFLE(shuffle)

@@ -37,13 +37,15 @@ template <class T>
 struct alignas(4 * sizeof(T)) vec_storage<T, 3> {
   union {
     struct {
-      T x, y, z;
+      T x, y, z, ks_padding;
     };
     struct {
       T r, g, b;
     };
     T e[3];
   };
+  /// The fourth element is there and defined, so that a vector that is stored is stored whole.
+  METAL_FUNC constexpr vec_storage() { ks_padding = T(0); }
   KS_SWIZZLES_3
 };
 template <class T>

@@ -8,7 +8,8 @@ bool is_space(const Token& token) {
          token.is("constant");
 }
 
-/// One declaration: its tokens without address spaces, up to its body or a constructor's initialisers.
+/// One declaration: its tokens without address spaces, up to its body or a constructor's
+/// initialisers.
 struct Declaration {
   std::string signature;
   bool spaces = false;    ///< it named an address space
@@ -40,8 +41,8 @@ class Remover {
  private:
   Declaration read(std::size_t from, std::size_t to) {
     Declaration result;
-    bool named = false;   // class, struct, namespace: what follows is a scope of declarations
-    bool head = true;     // before `:` or `{`
+    bool named = false;  // class, struct, namespace: what follows is a scope of declarations
+    bool head = true;    // before `:` or `{`
     for (std::size_t i = from; i < to; ++i) {
       const Token& token = source_.tokens[i];
       if (token.kind == Token::Kind::directive || token.kind == Token::Kind::attribute) continue;
@@ -50,7 +51,8 @@ class Remover {
         const std::size_t after = source_.after_closing(i);
         if (named && !result.function) scope(i + 1, after - 1);
         // `a{0}, b{1} {`: an initialiser, not the body.
-        if (!head && after < to && (source_.tokens[after].is(",") || source_.tokens[after].is("{"))) {
+        if (!head && after < to &&
+            (source_.tokens[after].is(",") || source_.tokens[after].is("{"))) {
           i = after - 1;
           continue;
         }

@@ -214,6 +214,20 @@ TEST_F(Findings_, AnElementNobodyWrites) {
   EXPECT_EQ(lines(report), (std::vector<int>{5}));
 }
 
+TEST_F(Findings_, AVectorOfThreeIsStoredWhole) {
+  for (const int optimize : {0, 2}) {
+    CheckOptions options;
+    options.optimize = optimize;
+    EXPECT_EQ(
+        kinds(run(make("kernel void k(device const float3* x [[buffer(0)]],\n"
+                       "  device float3* y [[buffer(1)]], uint g [[thread_position_in_grid]]) {\n"
+                       "  float3 v = x[g];\n  y[g] = v * 2.0f + v.zyx;\n}\n",
+                       1, 8, {"x=f32:8x4:iota", "y=f32:8x4"}),
+                  options)),
+        Kinds());
+  }
+}
+
 TEST_F(Findings_, ALoopWithoutEnd) {
   const Report report =
       run(make("kernel void k(device atomic_uint* n [[buffer(0)]]) {\n"
