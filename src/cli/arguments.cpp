@@ -20,6 +20,7 @@ struct Parsed {
   ReportOptions report;
   CompareOptions compare;
   ExportOptions export_;
+  CheckOptions check;
   TasksOptions tasks;
   DevicesOptions devices;
   NewTaskOptions new_task;
@@ -136,6 +137,43 @@ void setup_export(CLI::App& app, Parsed& parsed) {
   app.add_option("--task", options.task, "Task of a program.json [the one it names]");
 }
 
+void setup_check(CLI::App& app, Parsed& parsed) {
+  CheckOptions& options = parsed.check;
+  app.add_option("FILE", options.file, "A case.json, or a Metal file")->required();
+  app.add_option("--kernel", options.kernel, "Function or host_name, of a Metal file");
+  const auto add_size = [&](const char* name, std::vector<std::uint32_t>& size, const char* help) {
+    app.add_option(name, size, help)
+        ->delimiter(',')
+        ->expected(1, 3)
+        ->check(CLI::Range(1u, 1u << 30));
+  };
+  add_size("--groups", options.groups, "Threadgroups: X[,Y[,Z]] [1]");
+  add_size("--group-size", options.group_size, "Threads of a group: X[,Y[,Z]] [1]");
+  add_size("--threads", options.threads, "The grid in threads instead of --groups");
+  app.add_option("--group-memory", options.group_memory, "Bytes of each [[threadgroup(i)]]")
+      ->delimiter(',');
+  app.add_option("--buffer", options.buffers,
+                 "The next buffer: NAME=DTYPE:DIM[xDIM][:KIND[:A[:B]]]; without KIND an output");
+  app.add_option("--constant", options.constants, "A function constant: INDEX=VALUE");
+  app.add_option("--include", options.include, "A folder with headers");
+  CLI::Option* body = app.add_flag(
+      "--body", options.body, "The file is a body for mx.fast.metal_kernel; its grid is --threads");
+  app.add_option("--template", options.arguments, "A template argument of the body: NAME=VALUE")
+      ->needs(body);
+  app.add_flag("--atomic-outputs", options.atomic_outputs, "The body's outputs are atomic")
+      ->needs(body);
+  app.add_option("--schedule", options.schedule,
+                 "Order of SIMD-groups: default, reversed, random:SEED")
+      ->capture_default_str();
+  app.add_option("--optimize", options.optimize, "Of the compiled kernel")
+      ->capture_default_str()
+      ->check(CLI::IsMember({0, 2}));
+  app.add_option("--dump", options.dump, "Folder for the bytes of each output, NAME.bin");
+  app.add_flag("--unsafe-no-sandbox", options.no_sandbox,
+               "Run the kernel without confinement where none can be had");
+  add_json(app, options.json);
+}
+
 void setup_tasks(CLI::App& app, Parsed& parsed) {
   app.add_option("--python", parsed.tasks.python, "Python to look for libraries in [.venv]");
   add_json(app, parsed.tasks.json);
@@ -160,7 +198,7 @@ struct Entry {
   void (*setup)(CLI::App&, Parsed&);
   Arguments (*take)(Parsed&);
 };
-constexpr std::array<Entry, 9> kCommands{{
+constexpr std::array<Entry, 10> kCommands{{
     {"run", "Search for a fast program", setup_run, [](Parsed& p) -> Arguments { return p.run; }},
     {"resume", "Go on with a run that was stopped or killed", setup_resume,
      [](Parsed& p) -> Arguments { return p.resume; }},
@@ -172,6 +210,8 @@ constexpr std::array<Entry, 9> kCommands{{
      [](Parsed& p) -> Arguments { return p.compare; }},
     {"export", "The winner as files that need no ksearch", setup_export,
      [](Parsed& p) -> Arguments { return p.export_; }},
+    {"check", "Run a Metal kernel here and see what is wrong with it", setup_check,
+     [](Parsed& p) -> Arguments { return p.check; }},
     {"tasks", "Operations that are known here", setup_tasks,
      [](Parsed& p) -> Arguments { return p.tasks; }},
     {"devices", "This machine: what it is and what it reaches", setup_devices,

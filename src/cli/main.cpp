@@ -12,6 +12,7 @@
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "simt/engine/worker.h"
 #include "target/cpu/worker_main.h"
 
 namespace ksearch::cli {
@@ -26,6 +27,7 @@ base::Result<int> dispatch(const Context& context, const Arguments& arguments) {
     base::Result<int> operator()(const ReportOptions& o) { return report(context, o); }
     base::Result<int> operator()(const CompareOptions& o) { return compare(context, o); }
     base::Result<int> operator()(const ExportOptions& o) { return export_files(context, o); }
+    base::Result<int> operator()(const CheckOptions& o) { return check(context, o); }
     base::Result<int> operator()(const TasksOptions& o) { return tasks(context, o); }
     base::Result<int> operator()(const DevicesOptions& o) { return devices(context, o); }
     base::Result<int> operator()(const NewTaskOptions& o) { return new_task(context, o); }
@@ -93,6 +95,8 @@ int main(int argc, char** argv) {
   // Before anything is set up: a worker starts often, and runs foreign code.
   if (argc == 3 && std::string_view(argv[1]) == "worker" && std::string_view(argv[2]) == "cpu")
     return ksearch::target::run_cpu_worker();
+  if (argc == 4 && std::string_view(argv[1]) == "worker" && std::string_view(argv[2]) == "simt")
+    return ksearch::simt::run_simt_worker(argv[3]);
   std::signal(SIGPIPE, SIG_IGN);  // a reader that is gone must not end a search
   return ksearch::cli::guarded(argc, argv);
 }

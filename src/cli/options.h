@@ -81,6 +81,25 @@ struct DevicesOptions {
   bool json = false;
 };
 
+struct CheckOptions {
+  std::string file;  ///< case.json, or a Metal file
+  std::string kernel;
+  std::vector<std::uint32_t> groups{1}, group_size{1};
+  std::vector<std::uint32_t> threads;       ///< grid in threads; empty: given in groups
+  std::vector<std::uint32_t> group_memory;  ///< bytes of each [[threadgroup(i)]]
+  std::vector<std::string> buffers;         ///< simt::parse_buffer
+  std::vector<std::string> constants;       ///< INDEX=VALUE
+  std::vector<std::string> include;         ///< folders with headers
+  bool body = false;                        ///< the file is a body for mx.fast.metal_kernel
+  std::vector<std::string> arguments;       ///< its template arguments: NAME=VALUE
+  bool atomic_outputs = false;
+  std::string schedule = "default";
+  int optimize = 2;
+  std::string dump;  ///< folder for outputs
+  bool no_sandbox = false;
+  bool json = false;
+};
+
 struct NewTaskOptions {
   std::string name;
   std::string folder;  ///< empty: tasks/NAME
@@ -88,6 +107,6 @@ struct NewTaskOptions {
 
 using Arguments =
     std::variant<RunOptions, ResumeOptions, EvalOptions, ReportOptions, CompareOptions,
-                 ExportOptions, TasksOptions, DevicesOptions, NewTaskOptions>;
+                 ExportOptions, CheckOptions, TasksOptions, DevicesOptions, NewTaskOptions>;
 
 }  // namespace ksearch::cli

@@ -1,0 +1,194 @@
+// ksearch check: a Metal kernel, run here, and everything that is wrong with it.
+#include "simt/check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "report/columns.h"
+#include "simt/explain.h"
+#include "simt/headers.h"
+#include "simt/object.h"
+
+namespace ksearch::cli {
+namespace {
+namespace fs = std::filesystem;
+
+std::array<std::uint32_t, 3> triple(const std::vector<std::uint32_t>& numbers) {
+  std::array<std::uint32_t, 3> result{1, 1, 1};
+  std::copy_n(numbers.begin(), std::min<std::size_t>(numbers.size(), 3), result.begin());
+  return result;
+}
+
+/// --constant 3=true
+base::Result<std::map<int, std::string>> parse_constants(const std::vector<std::string>& texts) {
+  std::map<int, std::string> constants;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    const bool number =
+        equals != std::string::npos && equals > 0 && text.find_first_not_of("0123456789") == equals;
+    const std::string value = number ? text.substr(equals + 1) : "";
+    if (value.empty() || (value != "true" && value != "false" &&
+                          value.find_first_not_of("0123456789.+-eE") != std::string::npos))
+      return base::usage_error("--constant " + text, "it is no INDEX=VALUE",
+                               "--constant 3=true, --constant 0=64");
+    constants[std::stoi(text.substr(0, equals))] = value;
+  }
+  return constants;
+}
+
+/// Buffers with start contents are its inputs, the others its outputs.
+base::Result<simt::Body> body_of(const simt::Case& all, const CheckOptions& options) {
+  simt::Body body;
+  body.atomic_outputs = options.atomic_outputs;
+  for (const simt::Buffer& buffer : all.buffers)
+    (buffer.role == simt::Role::in ? body.inputs : body.outputs).push_back(buffer.name);
+  if (body.outputs.empty()) return base::usage_error("--buffer", "a body has an output at least");
+  for (const std::string& text : options.arguments) {
+    const std::size_t equals = text.find('=');
+    const auto value = equals == std::string::npos
+                           ? std::nullopt
+                           : simt::template_argument(text.substr(equals + 1));
+    if (!value || equals == 0)
+      return base::usage_error("--template " + text, "it is no NAME=VALUE",
+                               "--template T=float32, --template N=64, --template FAST=true");
+    body.arguments.emplace_back(text.substr(0, equals), *value);
+  }
+  return body;
+}
+
+base::Result<std::vector<std::pair<std::string, std::string>>> headers_of(
+    const CheckOptions& options) {
+  const fs::path beside = fs::path(options.file).parent_path();
+  KS_TRY(auto headers, simt::read_headers(beside.empty() ? "." : beside, false));
+  for (const std::string& folder : options.include) {
+    KS_TRY(const auto more, simt::read_headers(folder, true));
+    // One of this name beside the source, or in a folder named before, comes first.
+    for (const auto& header : more)
+      if (std::none_of(headers.begin(), headers.end(),
+                       [&](const auto& known) { return known.first == header.first; }))
+        headers.push_back(header);
+  }
+  return headers;
+}
+
+base::Result<simt::Case> case_of(const CheckOptions& options) {
+  if (fs::path(options.file).extension() == ".json") return simt::load_case(options.file);
+  simt::Case all;
+  all.file = fs::path(options.file).filename();
+  KS_TRY(all.source, os::read_file(options.file));
+  if (options.kernel.empty() && !options.body)
+    return base::usage_error("--kernel", "which kernel of the file is meant?",
+                             "--kernel NAME --groups N --group-size N --buffer ...");
+  simt::Launch launch;
+  launch.kernel = options.kernel;
+  launch.group_size = triple(options.group_size);
+  launch.groups = triple(options.groups);
+  if (!options.threads.empty()) launch.threads = triple(options.threads);
+  launch.group_memory = options.group_memory;
+  KS_TRY(launch.constants, parse_constants(options.constants));
+  all.launches.push_back(std::move(launch));
+  for (const std::string& text : options.buffers) {
+    KS_TRY(simt::Buffer buffer, simt::parse_buffer(text));
+    buffer.index = static_cast<int>(all.buffers.size());
+    all.buffers.push_back(std::move(buffer));
+  }
+  if (options.body) {
+    KS_TRY(all.body, body_of(all, options));
+  }
+  KS_TRY(all.headers, headers_of(options));
+  return all;
+}
+
+std::vector<std::string> lines_of(const std::string& source) {
+  std::vector<std::string> lines;
+  std::istringstream stream(source);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+void print_finding(const report::Style& style, const simt::Case& all,
+                   const std::vector<std::string>& lines, const simt::Finding& finding) {
+  fmt::print("{}{}", report::paint(style, report::Paint::bad, finding.kind),
+             finding.buffer.empty() ? "" : "  " + finding.buffer);
+  if (finding.offset) fmt::print(" + {}", *finding.offset);
+  fmt::print("\n");
+  for (const simt::SourceLine& line : finding.where) {
+    const auto i = static_cast<std::size_t>(line.line) - 1;
+    const bool ours = line.file == all.file && i < lines.size();
+    fmt::print("  {}:{}: {}\n", line.file, line.line,
+               ours ? report::printable(style, lines[i]) : "");
+  }
+  if (!finding.threads.empty())
+    fmt::print("  thread{} {} of group ({}), launch {}\n", finding.threads.size() > 1 ? "s" : "",
+               fmt::join(finding.threads, " and "), fmt::join(finding.group, ", "), finding.launch);
+  fmt::print("  {}\n  {}\n", report::printable(style, finding.message),
+             simt::explain(finding.kind).fix);
+  if (finding.count > 1) fmt::print("  seen {} times\n", finding.count);
+}
+
+void print_trace(const base::Json& trace) {
+  if (!trace.contains("buffers")) return;
+  fmt::print("\n{:<16}{:>12}{:>14}{:>14}{:>14}{:>14}\n", "buffer", "bytes", "read", "written",
+             "constant", "touched");
+  for (const base::Json& buffer : trace["buffers"]) {
+    const auto number = [&](const char* key) { return buffer.value(key, std::uint64_t{0}); };
+    fmt::print("{:<16}{:>12}{:>14}{:>14}{:>14}{:>14}\n", buffer.value("name", ""), number("bytes"),
+               number("bytes_read"), number("bytes_written"), number("constant_bytes_read"),
+               std::max(number("distinct_bytes_read"), number("distinct_bytes_written")));
+  }
+  const auto number = [&](const char* key) { return trace.value(key, std::uint64_t{0}); };
+  fmt::print(
+      "groups {}, threads {}, SIMD-group operations {}, barriers {} of groups and {} of "
+      "SIMD-groups\nthreadgroup memory {} bytes, read {}, written {}\n",
+      number("groups"), number("threads"), number("simd_operations"),
+      number("threadgroup_barriers"), number("simdgroup_barriers"), number("group_memory_bytes"),
+      number("group_bytes_read"), number("group_bytes_written"));
+}
+
+}  // namespace
+
+base::Result<int> check(const Context& context, const CheckOptions& options) {
+  KS_TRY(const simt::Case all, case_of(options));
+  KS_TRY(const toolchain::Compiler clang, simt::find_clang(context.environment));
+  os::SandboxOptions confinement;
+  confinement.allow_none = options.no_sandbox;
+  KS_TRY(const os::Sandbox sandbox, os::Sandbox::find(confinement));
+  const toolchain::Builder builder(clang, sandbox, os::cache_folder(context.environment));
+  simt::CheckOptions how;
+  KS_TRY(how.schedule, simt::parse_schedule(options.schedule));
+  how.optimize = options.optimize;
+  how.worker = {os::executable_path().string(), "worker", "simt"};
+  KS_TRY(const simt::Report report, simt::check(builder, all, how));
+  if (!options.dump.empty())
+    for (const auto& [name, bytes] : report.outputs)
+      KS_RETURN_IF_ERROR(os::write_file(fs::path(options.dump) / (name + ".bin"), bytes));
+  const int code = report.clean() ? kDone : kNothingPassed;
+  if (options.json) {
+    fmt::print("{}", base::to_text(simt::to_json(report)));
+    return code;
+  }
+  const report::Style style = style_of(context.environment, isatty(STDOUT_FILENO) == 1);
+  const std::vector<std::string> lines = lines_of(all.source);
+  for (const simt::Finding& finding : report.findings) {
+    print_finding(style, all, lines, finding);
+    fmt::print("\n");
+  }
+  for (const std::string& warning : report.warnings)
+    fmt::print("warning  {}\n", report::printable(style, warning));
+  fmt::print("{}\n", report.clean()
+                         ? report::paint(style, report::Paint::good, "clean")
+                         : report::paint(style, report::Paint::bad,
+                                         fmt::format("{} finding{}", report.findings.size(),
+                                                     report.findings.size() == 1 ? "" : "s")));
+  print_trace(report.trace);
+  return code;
+}
+
+}  // namespace ksearch::cli

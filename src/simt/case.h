@@ -1,0 +1,89 @@
+// What `check` runs: a kernel source, its launches in order and its buffers, with their start
+// contents. As a file: the format of the cases (docs: "Checking a kernel").
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "kernel/dtype.h"
+
+namespace ksearch::simt {
+
+enum class Role { in, out, inout };
+std::string_view name(Role role);
+
+/// Start contents: a kind and its numbers, or bytes.
+struct Init {
+  enum class Kind { none, constant, iota, ints, uniform, normal, bytes };
+  Kind kind = Kind::none;
+  std::uint64_t seed = 0;
+  double value = 0;                             ///< constant
+  double start = 0, step = 1;                   ///< iota: start + step * (i % modulo)
+  std::int64_t modulo = 0;                      ///< 0: none
+  double low = 0, high = 1;                     ///< ints without `values`, uniform
+  double mean = 0, deviation = 1;               ///< normal
+  std::optional<std::vector<double>> values{};  ///< ints: the list itself
+  std::string bytes;                            ///< bytes
+};
+
+struct Buffer {
+  std::string name;
+  int index = 0;  ///< where a launch does not bind it otherwise
+  kernel::DType dtype = kernel::DType::float32;
+  std::vector<std::int64_t> shape;
+  Role role = Role::in;
+  Init init;
+
+  std::int64_t elements() const;
+  std::size_t bytes() const;
+};
+
+struct Launch {
+  std::string kernel;  ///< function, or host_name
+  std::array<std::uint32_t, 3> groups{1, 1, 1};
+  std::array<std::uint32_t, 3> group_size{1, 1, 1};
+  /// Threads in all, where the grid is given so: groups at its edge are smaller.
+  std::optional<std::array<std::uint32_t, 3>> threads;
+  std::vector<std::uint32_t> group_memory;  ///< bytes of each slot
+  std::map<int, std::string> constants;     ///< function constants, as C++ literals
+  std::map<int, std::string> bind;          ///< buffer names; empty: the buffers' own indices
+};
+
+/// A kernel body as mx.fast.metal_kernel takes it.
+struct Body {
+  std::vector<std::string> inputs, outputs;
+  std::vector<std::pair<std::string, std::string>>
+      arguments;  ///< template: name, C++ type or value
+  bool atomic_outputs = false;
+  std::string header;
+};
+
+struct Case {
+  std::string file;  ///< the source's name in reports
+  std::string source;
+  std::vector<Launch> launches;
+  std::vector<Buffer> buffers;
+  std::optional<Body> body;
+  std::vector<std::pair<std::string, std::string>> headers;  ///< that it may include: path, text
+};
+
+/// case.json; its source is kernel.metal beside it. The error names the key.
+base::Result<Case> load_case(const std::filesystem::path& path);
+base::Result<Case> parse_case(std::string_view json, std::string_view where, std::string source);
+
+/// NAME=DTYPE:DIM[xDIM...][:KIND[:A[:B]]], as --buffer takes it: "x=f32:64x128:normal:0:1",
+/// "out=f32:64" (nothing after the shape: role out), "n=u32:1:ints:1000".
+base::Result<Buffer> parse_buffer(std::string_view text);
+
+/// A template argument of a body as C++: "float32" is float, "64" and "true" are themselves.
+std::optional<std::string> template_argument(std::string_view text);
+
+}  // namespace ksearch::simt

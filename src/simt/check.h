@@ -1,0 +1,62 @@
+// `check`, whole: a case is compiled, run in a confined process, and what was seen comes back with
+// lines of the source.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "simt/case.h"
+#include "simt/locate.h"
+#include "toolchain/builder.h"
+
+namespace ksearch::simt {
+
+/// The order in which SIMD-groups take turns: a result that depends on it shows.
+struct ScheduleChoice {
+  std::string name = "default";  ///< default, reversed, random
+  std::uint64_t seed = 0;
+};
+/// "default", "reversed", "random:SEED".
+base::Result<ScheduleChoice> parse_schedule(std::string_view text);
+
+struct Finding {
+  std::string kind;
+  std::vector<SourceLine> where;  ///< the earlier access first
+  std::string buffer;
+  std::optional<std::int64_t> offset;
+  std::vector<std::uint32_t> threads;  ///< index in the group
+  std::array<std::uint32_t, 3> group{};
+  std::string message;
+  std::uint64_t count = 1;  ///< how often it was seen
+  int launch = 0;
+};
+
+struct Report {
+  std::vector<Finding> findings;
+  std::vector<std::string> warnings;
+  base::Json trace;
+  std::map<std::string, std::string> outputs;  ///< bytes of each out and inout buffer
+  double compile_seconds = 0, run_seconds = 0;
+  bool clean() const { return findings.empty(); }
+};
+
+struct CheckOptions {
+  ScheduleChoice schedule;
+  int optimize = 2;                 ///< 0 or 2
+  std::vector<std::string> worker;  ///< command of the process that runs the kernel
+  std::chrono::seconds time{120};   ///< of the run
+};
+
+/// An error is the case's (usage: it does not compile, nothing is bound) or the environment's.
+base::Result<Report> check(const toolchain::Builder& builder, const Case& all,
+                           const CheckOptions& options);
+
+/// The object of `check --json`.
+base::Json to_json(const Report& report);
+
+}  // namespace ksearch::simt

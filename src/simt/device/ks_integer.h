@@ -1,0 +1,149 @@
+// Functions of Metal on integers and on both integers and floats (min, max, abs, clamp).
+#pragma once
+#include "ks_math.h"
+
+namespace metal {
+
+#define KS_ORDER(name, float_function, comparison)                                               \
+  template <class A, class B>                                                                    \
+  requires(is_arithmetic_v<A> && is_arithmetic_v<B>) METAL_FUNC constexpr ks::common<A, B> name( \
+      A a, B b) {                                                                                \
+    using T = ks::common<A, B>;                                                                  \
+    if constexpr (is_floating_point_v<T>)                                                        \
+      return T(float_function(float(a), float(b)));                                              \
+    else                                                                                         \
+      return T(b) comparison T(a) ? T(b) : T(a);                                                 \
+  }                                                                                              \
+  template <class T, int n>                                                                      \
+  METAL_FUNC vec<T, n> name(const vec<T, n>& a, const vec<T, n>& b) {                            \
+    KS_EACH(T, n, name(a.e[i], b.e[i]))                                                          \
+  }                                                                                              \
+  template <class T, int n, class U>                                                             \
+  requires(is_arithmetic_v<U>) METAL_FUNC vec<T, n> name(const vec<T, n>& a, U b) {              \
+    return name(a, vec<T, n>(b));                                                                \
+  }                                                                                              \
+  template <class T, int n, class U>                                                             \
+  requires(is_arithmetic_v<U>) METAL_FUNC vec<T, n> name(U a, const vec<T, n>& b) {              \
+    return name(vec<T, n>(a), b);                                                                \
+  }                                                                                              \
+  template <class A, class B, class C>                                                           \
+  METAL_FUNC auto name##3(A a, B b, C c) {                                                       \
+    return name(name(a, b), c);                                                                  \
+  }
+KS_ORDER(min, __builtin_fminf, <)
+KS_ORDER(max, __builtin_fmaxf, >)
+#undef KS_ORDER
+
+template <class A, class B, class C>
+METAL_FUNC auto median3(A a, B b, C c) {
+  return max(min(a, b), min(max(a, b), c));
+}
+template <class A, class B, class C>
+METAL_FUNC auto clamp(A x, B low, C high) {
+  return min(max(x, low), high);
+}
+template <class T>
+requires(is_arithmetic_v<T>) METAL_FUNC T abs(T x) {
+  if constexpr (is_floating_point_v<T>)
+    return T(__builtin_fabsf(float(x)));
+  else
+    return x < T(0) ? T(-x) : x;
+}
+template <class T, int n>
+METAL_FUNC vec<T, n> abs(const vec<T, n>& v){KS_EACH(T, n, abs(v.e[i]))}
+
+#define KS_INTEGER_1(name, expression)                                       \
+  template <class T>                                                         \
+  requires(is_integral_v<T>) METAL_FUNC T name(T value) {                    \
+    using U = __make_unsigned(T);                                            \
+    constexpr int kBits = int(8 * sizeof(T));                                \
+    const U x = U(value);                                                    \
+    return T(expression);                                                    \
+  }                                                                          \
+  template <class T, int n>                                                  \
+  requires(is_integral_v<T>) METAL_FUNC vec<T, n> name(const vec<T, n>& v) { \
+    KS_EACH(T, n, name(v.e[i]))                                              \
+  }
+KS_INTEGER_1(popcount, __builtin_popcountl(x))
+    KS_INTEGER_1(clz, x == 0 ? kBits : __builtin_clzl(x) - (64 - kBits))
+        KS_INTEGER_1(ctz, x == 0 ? kBits : __builtin_ctzl(x))
+            KS_INTEGER_1(reverse_bits, __builtin_bitreverse64(x) >> (64 - kBits))
+
+#define KS_INTEGER_2(name, expression)                                                           \
+  template <class T>                                                                             \
+  requires(is_integral_v<T>) METAL_FUNC T name(T a, T b) { return T(expression); }               \
+  template <class T, int n>                                                                      \
+  requires(is_integral_v<T>) METAL_FUNC vec<T, n> name(const vec<T, n>& a, const vec<T, n>& b) { \
+    KS_EACH(T, n, name(a.e[i], b.e[i]))                                                          \
+  }
+                KS_INTEGER_2(absdiff, a > b ? make_unsigned_t<T>(a) - make_unsigned_t<T>(b)
+                                            : make_unsigned_t<T>(b) - make_unsigned_t<T>(a))
+                    KS_INTEGER_2(mulhi, (__int128(a) * __int128(b)) >> (8 * sizeof(T)))
+                        KS_INTEGER_2(mul24, (__int128(a) * __int128(b)))
+                            KS_INTEGER_2(hadd, (__int128(a) + __int128(b)) >> 1)
+                                KS_INTEGER_2(rhadd, (__int128(a) + __int128(b) + 1) >> 1)
+
+                                    template <class T>
+requires(is_integral_v<T>) METAL_FUNC T rotate(T value, T by) {
+  using U = __make_unsigned(T);
+  constexpr int kBits = int(8 * sizeof(T));
+  const int n = int(U(by) % U(kBits));
+  const U x = U(value);
+  return T(n == 0 ? x : U(U(x << n) | U(x >> (kBits - n))));
+}
+template <class T>
+requires(is_integral_v<T>) METAL_FUNC T addsat(T a, T b) {
+  T r;
+  if (!__builtin_add_overflow(a, b, &r)) return r;
+  return b < T(0) ? numeric_limits<T>::min() : numeric_limits<T>::max();
+}
+template <class T>
+requires(is_integral_v<T>) METAL_FUNC T subsat(T a, T b) {
+  T r;
+  if (!__builtin_sub_overflow(a, b, &r)) return r;
+  return b > T(0) ? numeric_limits<T>::min() : numeric_limits<T>::max();
+}
+template <class T>
+METAL_FUNC T madhi(T a, T b, T c) {
+  return T(mulhi(a, b) + c);
+}
+template <class T>
+METAL_FUNC T mad24(T a, T b, T c) {
+  return T(mul24(a, b) + c);
+}
+/// `bits` bits from bit `offset` on; the sign is kept for signed types.
+template <class T>
+requires(is_integral_v<T>) METAL_FUNC T extract_bits(T value, uint offset, uint bits) {
+  constexpr uint kBits = uint(8 * sizeof(T));
+  if (bits == 0) return T(0);
+  return T(T(make_unsigned_t<T>(value) << (kBits - bits - offset)) >> (kBits - bits));
+}
+template <class T>
+requires(is_integral_v<T>) METAL_FUNC T insert_bits(T base, T insert, uint offset, uint bits) {
+  using U = __make_unsigned(T);
+  constexpr uint kBits = uint(8 * sizeof(T));
+  if (bits == 0) return base;
+  const U mask = U(U(U(~U(0)) >> (kBits - bits)) << offset);
+  return T((U(base) & U(~mask)) | (U(U(insert) << offset) & mask));
+}
+
+#define KS_USING(name, expression) using metal::name;
+#define KS_MODE(mode)       \
+  namespace mode {          \
+  KS_FLOAT_1_LIST(KS_USING) \
+  KS_FLOAT_2_LIST(KS_USING) \
+  using metal::abs;         \
+  using metal::clamp;       \
+  using metal::fma;         \
+  using metal::isnan;       \
+  using metal::length;      \
+  using metal::max;         \
+  using metal::min;         \
+  using metal::mix;         \
+  using metal::normalize;   \
+  using metal::sincos;      \
+  }
+KS_MODE(fast)
+KS_MODE(precise)
+
+}  // namespace metal

@@ -1,0 +1,282 @@
+// Operations of a SIMD-group and of quads: every lane posts its value, the last one to come
+// computes the results of all lanes that take part. Reductions, votes and scans see those lanes
+// only; a shuffle from any other lane gives a value that is not defined, and says so to the engine.
+#pragma once
+#include "ks_integer.h"
+#include "ks_sync.h"
+
+namespace ks {
+
+template <class F>
+METAL_FUNC void each_lane(u32 mask, F&& f) {
+  for (u32 rest = mask; rest != 0; rest &= rest - 1) f(u32(__builtin_ctz(rest)));
+}
+template <class T>
+METAL_FUNC const T& posted(Post* const* lanes, u32 lane) {
+  return *static_cast<const T*>(lanes[lane]->in);
+}
+template <class T>
+METAL_FUNC void answer(Post* const* lanes, u32 lane, const T& value) {
+  *static_cast<T*>(lanes[lane]->out) = value;
+}
+
+/// Posts `in` and returns what `resolve` answers this lane.
+template <class Out, class In>
+METAL_FUNC Out exchange(const In& in, Resolve resolve, u32 source = 0) {
+  In value = in;
+  Out result;
+  Post post{&value, &result, source};
+  engine->collective(&post, resolve);
+  return result;
+}
+
+struct Add {
+  template <class T>
+  static METAL_FUNC T of(T a, T b) {
+    return T(a + b);
+  }
+  template <class T>
+  static METAL_FUNC T neutral() {
+    return T(0);
+  }
+};
+struct Multiply {
+  template <class T>
+  static METAL_FUNC T of(T a, T b) {
+    return T(a * b);
+  }
+  template <class T>
+  static METAL_FUNC T neutral() {
+    return T(1);
+  }
+};
+struct Larger {
+  template <class T>
+  static METAL_FUNC T of(T a, T b) {
+    return metal::max(a, b);
+  }
+};
+struct Smaller {
+  template <class T>
+  static METAL_FUNC T of(T a, T b) {
+    return metal::min(a, b);
+  }
+};
+struct And {
+  template <class T>
+  static METAL_FUNC T of(T a, T b) {
+    return T(a & b);
+  }
+};
+struct Or {
+  template <class T>
+  static METAL_FUNC T of(T a, T b) {
+    return T(a | b);
+  }
+};
+struct Xor {
+  template <class T>
+  static METAL_FUNC T of(T a, T b) {
+    return T(a ^ b);
+  }
+};
+
+template <class Op, class T>
+void resolve_reduce(Post* const* lanes, u32 mask) {
+  T total = posted<T>(lanes, u32(__builtin_ctz(mask)));
+  each_lane(mask & (mask - 1),
+            [&](u32 l) { total = Op::template of<T>(total, posted<T>(lanes, l)); });
+  each_lane(mask, [&](u32 l) { answer<T>(lanes, l, total); });
+}
+template <class Op, class T>
+void resolve_quad_reduce(Post* const* lanes, u32 mask) {
+  for (u32 quad = 0; quad < 8; ++quad)
+    if (const u32 part = mask & (15u << (4 * quad))) resolve_reduce<Op, T>(lanes, part);
+}
+template <class Op, class T, bool inclusive>
+void resolve_scan(Post* const* lanes, u32 mask) {
+  T total = Op::template neutral<T>();
+  each_lane(mask, [&](u32 l) {
+    const T before = total;
+    total = Op::template of<T>(total, posted<T>(lanes, l));
+    answer<T>(lanes, l, inclusive ? total : before);
+  });
+}
+template <class T>
+void resolve_shuffle(Post* const* lanes, u32 mask) {
+  each_lane(mask, [&](u32 l) {
+    const u32 from = lanes[l]->source;
+    if (from < 32 && (mask >> from & 1u))
+      answer<T>(lanes, l, posted<T>(lanes, from));
+    else
+      engine->undefined_lane(lanes[l]->out, sizeof(T), l);
+  });
+}
+template <class T>
+void resolve_first(Post* const* lanes, u32 mask) {
+  const T value = posted<T>(lanes, u32(__builtin_ctz(mask)));
+  each_lane(mask, [&](u32 l) { answer<T>(lanes, l, value); });
+}
+
+/// A value and what is shifted in where there is none.
+template <class T>
+struct Filled {
+  T value, fill;
+};
+/// source: the lane, plus 32 where its fill is meant.
+template <class T>
+void resolve_filled(Post* const* lanes, u32 mask) {
+  each_lane(mask, [&](u32 l) {
+    const u32 from = lanes[l]->source & 31u;
+    if (mask >> from & 1u) {
+      const Filled<T>& post = posted<Filled<T>>(lanes, from);
+      answer<T>(lanes, l, lanes[l]->source < 32 ? post.value : post.fill);
+    } else {
+      engine->undefined_lane(lanes[l]->out, sizeof(T), l);
+    }
+  });
+}
+
+struct Votes {
+  u32 yes, active;
+};
+inline void resolve_vote(Post* const* lanes, u32 mask) {
+  Votes votes{0, mask};
+  each_lane(mask, [&](u32 l) {
+    if (posted<bool>(lanes, l)) votes.yes |= 1u << l;
+  });
+  each_lane(mask, [&](u32 l) { answer<Votes>(lanes, l, votes); });
+}
+METAL_FUNC Votes vote(bool value) { return exchange<Votes>(value, &resolve_vote); }
+
+METAL_FUNC u32 own_lane() { return lane->thread.lane; }
+template <class T>
+METAL_FUNC T shuffle(T value, u32 source) {
+  return exchange<T>(value, &resolve_shuffle<T>, source);
+}
+inline constexpr u32 kNoLane = 99;
+
+}  // namespace ks
+
+namespace metal {
+
+#define KS_REDUCE(name, Op)                                         \
+  template <class T>                                                \
+  METAL_FUNC T simd_##name(T value) {                               \
+    return ks::exchange<T>(value, &ks::resolve_reduce<Op, T>);      \
+  }                                                                 \
+  template <class T>                                                \
+  METAL_FUNC T quad_##name(T value) {                               \
+    return ks::exchange<T>(value, &ks::resolve_quad_reduce<Op, T>); \
+  }
+KS_REDUCE(sum, ks::Add)
+KS_REDUCE(product, ks::Multiply)
+KS_REDUCE(max, ks::Larger)
+KS_REDUCE(min, ks::Smaller)
+KS_REDUCE(and, ks::And)
+KS_REDUCE(or, ks::Or)
+KS_REDUCE(xor, ks::Xor)
+
+#define KS_SCAN(name, Op, inclusive)                                    \
+  template <class T>                                                    \
+  METAL_FUNC T simd_prefix_##name(T value) {                            \
+    return ks::exchange<T>(value, &ks::resolve_scan<Op, T, inclusive>); \
+  }
+KS_SCAN(inclusive_sum, ks::Add, true)
+KS_SCAN(inclusive_product, ks::Multiply, true)
+KS_SCAN(exclusive_sum, ks::Add, false)
+KS_SCAN(exclusive_product, ks::Multiply, false)
+
+template <class T>
+METAL_FUNC T simd_shuffle(T value, ushort source) {
+  return ks::shuffle(value, source);
+}
+template <class T>
+METAL_FUNC T simd_broadcast(T value, ushort source) {
+  return ks::shuffle(value, source);
+}
+template <class T>
+METAL_FUNC T simd_shuffle_xor(T value, ushort mask) {
+  return ks::shuffle(value, ks::own_lane() ^ mask);
+}
+template <class T>
+METAL_FUNC T simd_shuffle_down(T value, ushort delta) {
+  return ks::shuffle(value, ks::own_lane() + delta);
+}
+template <class T>
+METAL_FUNC T simd_shuffle_up(T value, ushort delta) {
+  return ks::shuffle(value, ks::own_lane() - delta);  // below 0: far above 31
+}
+template <class T>
+METAL_FUNC T simd_shuffle_rotate_down(T value, ushort delta) {
+  return ks::shuffle(value, (ks::own_lane() + delta) & 31u);
+}
+template <class T>
+METAL_FUNC T simd_shuffle_rotate_up(T value, ushort delta) {
+  return ks::shuffle(value, (ks::own_lane() - delta) & 31u);
+}
+template <class T>
+METAL_FUNC T simd_shuffle_and_fill_up(T value, T fill, ushort delta, ushort modulo = 32) {
+  const uint lane = ks::own_lane(), within = lane % modulo, block = lane - within;
+  const uint source =
+      within >= delta ? lane - delta : 32 + block + (within + modulo - delta) % modulo;
+  return ks::exchange<T>(ks::Filled<T>{value, fill}, &ks::resolve_filled<T>, source);
+}
+template <class T>
+METAL_FUNC T simd_shuffle_and_fill_down(T value, T fill, ushort delta, ushort modulo = 32) {
+  const uint lane = ks::own_lane(), within = lane % modulo, block = lane - within;
+  const uint source =
+      within + delta < modulo ? lane + delta : 32 + block + (within + delta) % modulo;
+  return ks::exchange<T>(ks::Filled<T>{value, fill}, &ks::resolve_filled<T>, source);
+}
+template <class T>
+METAL_FUNC T simd_broadcast_first(T value) {
+  return ks::exchange<T>(value, &ks::resolve_first<T>);
+}
+
+class simd_vote {
+ public:
+  using vote_t = ulong;
+  METAL_FUNC explicit constexpr simd_vote(vote_t votes = 0) : votes_(votes) {}
+  METAL_FUNC constexpr explicit operator vote_t() const { return votes_; }
+  METAL_FUNC constexpr bool any() const { return votes_ != 0; }
+  METAL_FUNC constexpr bool all() const { return (votes_ & 0xffffffffu) == 0xffffffffu; }
+
+ private:
+  vote_t votes_;
+};
+METAL_FUNC simd_vote simd_ballot(bool value) { return simd_vote(ks::vote(value).yes); }
+METAL_FUNC simd_vote simd_active_threads_mask() { return simd_vote(ks::vote(true).active); }
+METAL_FUNC bool simd_any(bool value) { return ks::vote(value).yes != 0; }
+METAL_FUNC bool simd_all(bool value) {
+  const ks::Votes votes = ks::vote(value);
+  return votes.yes == votes.active;
+}
+METAL_FUNC bool simd_is_first() {
+  return ks::own_lane() == uint(__builtin_ctz(ks::vote(true).active));
+}
+
+template <class T>
+METAL_FUNC T quad_shuffle(T value, ushort source) {
+  return ks::shuffle(value, source < 4 ? (ks::own_lane() & ~3u) + source : ks::kNoLane);
+}
+template <class T>
+METAL_FUNC T quad_broadcast(T value, ushort source) {
+  return quad_shuffle(value, source);
+}
+template <class T>
+METAL_FUNC T quad_shuffle_xor(T value, ushort mask) {
+  return ks::shuffle(value, mask < 4 ? ks::own_lane() ^ mask : ks::kNoLane);
+}
+template <class T>
+METAL_FUNC T quad_shuffle_down(T value, ushort delta) {
+  const uint lane = ks::own_lane();
+  return ks::shuffle(value, (lane & 3u) + delta < 4 ? lane + delta : ks::kNoLane);
+}
+template <class T>
+METAL_FUNC T quad_shuffle_up(T value, ushort delta) {
+  const uint lane = ks::own_lane();
+  return ks::shuffle(value, (lane & 3u) >= delta ? lane - delta : ks::kNoLane);
+}
+
+}  // namespace metal

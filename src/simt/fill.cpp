@@ -1,0 +1,129 @@
+#include "simt/fill.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace ksearch::simt {
+namespace {
+
+double unit(std::uint64_t seed, std::uint64_t i, std::uint64_t k) {
+  return static_cast<double>(draw(seed, i, k) >> 40) / 16777216.0;
+}
+
+double value_of(const Init& init, std::uint64_t i) {
+  switch (init.kind) {
+    case Init::Kind::constant:
+      return init.value;
+    case Init::Kind::iota: {
+      const std::uint64_t at = init.modulo > 0 ? i % static_cast<std::uint64_t>(init.modulo) : i;
+      return init.start + init.step * static_cast<double>(at);
+    }
+    case Init::Kind::ints:
+      if (init.values) return (*init.values)[i];
+      return init.low + static_cast<double>((draw(init.seed, i, 0) >> 33) %
+                                            static_cast<std::uint64_t>(init.high - init.low));
+    case Init::Kind::uniform:
+      return init.low + (init.high - init.low) * unit(init.seed, i, 0);
+    case Init::Kind::normal: {
+      double sum = 0;
+      for (std::uint64_t k = 0; k < 12; ++k) sum += unit(init.seed, i, k);
+      return init.mean + init.deviation * (sum - 6);
+    }
+    case Init::Kind::none:
+    case Init::Kind::bytes:
+      break;
+  }
+  return 0;
+}
+
+/// float64 to binary16, rounded once: by way of float32 a value near a tie could be rounded twice.
+std::uint16_t half_of(double value) {
+  const float nearest = static_cast<float>(value);
+  float odd = nearest;
+  // Round to odd in float32 first: then the second rounding is right.
+  if (std::isfinite(nearest) && static_cast<double>(nearest) != value) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &nearest, sizeof(bits));
+    if (bits % 2 == 0) {
+      const bool away =
+          (static_cast<double>(nearest) < value) == (nearest > 0 || (nearest == 0 && value > 0));
+      bits = away ? bits + 1 : bits - 1;
+      std::memcpy(&odd, &bits, sizeof(odd));
+    }
+  }
+  return kernel::half_from_float(odd);
+}
+
+template <class T>
+void put(std::span<std::byte> bytes, std::size_t i, T value) {
+  std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
+}
+
+void put_element(kernel::DType type, std::span<std::byte> bytes, std::size_t i, double value) {
+  using kernel::DType;
+  const auto whole = static_cast<std::int64_t>(value);
+  switch (type) {
+    case DType::float64:
+      return put(bytes, i, value);
+    case DType::float32:
+      return put(bytes, i, static_cast<float>(value));
+    case DType::float16:
+      return put(bytes, i, half_of(value));
+    case DType::bfloat16:
+      return put(bytes, i, kernel::bfloat16_from_float(static_cast<float>(value)));
+    case DType::int64:
+    case DType::uint64:
+      return put(bytes, i, whole);
+    case DType::int32:
+    case DType::uint32:
+      return put(bytes, i, static_cast<std::uint32_t>(whole));
+    case DType::int16:
+    case DType::uint16:
+      return put(bytes, i, static_cast<std::uint16_t>(whole));
+    case DType::int8:
+    case DType::uint8:
+      return put(bytes, i, static_cast<std::uint8_t>(whole));
+    case DType::boolean:
+      return put(bytes, i, static_cast<std::uint8_t>(value != 0));
+    case DType::float8_e4m3fn:
+    case DType::float8_e5m2:
+      return;
+  }
+}
+
+}  // namespace
+
+std::uint64_t draw(std::uint64_t seed, std::uint64_t i, std::uint64_t k) {
+  std::uint64_t x = (seed * 1000003 + 16 * i + k + 1) * 0x9E3779B97F4A7C15ull;
+  x ^= x >> 30;
+  x *= 0xBF58476D1CE4E5B9ull;
+  x ^= x >> 27;
+  x *= 0x94D049BB133111EBull;
+  return x ^ (x >> 31);
+}
+
+base::Result<void> fill(const Buffer& buffer, std::span<std::byte> bytes) {
+  const Init& init = buffer.init;
+  const auto count = static_cast<std::size_t>(buffer.elements());
+  if (init.kind == Init::Kind::none) return {};
+  if (buffer.dtype == kernel::DType::float8_e4m3fn || buffer.dtype == kernel::DType::float8_e5m2)
+    return base::usage_error(buffer.name, "8-bit floats are known by name only", "use uint8");
+  if (init.kind == Init::Kind::bytes) {
+    if (init.bytes.size() != bytes.size())
+      return base::usage_error(
+          buffer.name, fmt::format("{} bytes are given for {}", init.bytes.size(), bytes.size()));
+    std::memcpy(bytes.data(), init.bytes.data(), bytes.size());
+    return {};
+  }
+  if (init.values && init.values->size() != count)
+    return base::usage_error(buffer.name, fmt::format("{} values are given for {} elements",
+                                                      init.values->size(), count));
+  if (init.kind == Init::Kind::ints && !init.values && !(init.high >= init.low + 1))
+    return base::usage_error(buffer.name, "hi is above lo");
+  for (std::size_t i = 0; i < count; ++i) put_element(buffer.dtype, bytes, i, value_of(init, i));
+  return {};
+}
+
+}  // namespace ksearch::simt

@@ -1,0 +1,143 @@
+// ksearch check as a person uses it: a racy kernel, its repair, a body, a case, mistakes.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/json.h"
+#include "os/process.h"
+
+namespace ksearch {
+namespace {
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr const char* kSum = R"(#include <metal_stdlib>
+#include "scale.h"
+using namespace metal;
+
+kernel void sum(device const float* in [[buffer(0)]], device float* out [[buffer(1)]],
+                uint g [[threadgroup_position_in_grid]], uint t [[thread_index_in_threadgroup]],
+                uint i [[thread_position_in_grid]]) {
+  threadgroup float part[256];
+  part[t] = scale(in[i]);
+  for (uint n = 128; n > 0; n /= 2) {
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (t < n) part[t] += part[t + n];
+  }
+  if (t == 0) out[g] = part[0];
+}
+)";
+
+class Check : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists("/usr/bin/clang++-19") && !fs::exists("/usr/bin/clang++-18") &&
+        !fs::exists("/usr/bin/clang++-17"))
+      GTEST_SKIP() << "no clang from 17 on";
+    auto folder = os::TempFolder::create("ksearch-check-");
+    ASSERT_TRUE(folder);
+    folder_.emplace(std::move(*folder));
+    write("scale.h", "inline float scale(float x) { return 2.0f * x; }\n");
+    write("sum.metal", kSum);
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_->path() / name) << text;
+  }
+  struct Ran {
+    int code = -1;
+    std::string output;
+  };
+  Ran run(std::vector<std::string> arguments) const {
+    os::Command command;
+    command.argv = {KSEARCH_PROGRAM, "check"};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    command.environment = os::current_environment();
+    command.environment["NO_COLOR"] = "1";
+    command.folder = folder_->path();
+    const auto finished = os::run(command, 60s);
+    EXPECT_TRUE(finished) << finished.error().text();
+    return finished ? Ran{finished->status.code, finished->output} : Ran{};
+  }
+  std::vector<std::string> sum() const {
+    return {"sum.metal", "--kernel", "sum",      "--group-size",          "256",
+            "--groups",  "4",        "--buffer", "in=f32:1024:const:1.5", "--buffer",
+            "out=f32:4"};
+  }
+  static bool has(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+  }
+  std::optional<os::TempFolder> folder_;
+};
+
+TEST_F(Check, ARightKernelIsCleanAndItsOutputIsThere) {
+  auto arguments = sum();
+  arguments.insert(arguments.end(), {"--dump", "out"});
+  const Ran ran = run(arguments);
+  EXPECT_EQ(ran.code, 0) << ran.output;
+  EXPECT_TRUE(has(ran.output, "clean"));
+  std::ifstream file(folder_->path() / "out" / "out.bin", std::ios::binary);
+  float values[4] = {};
+  file.read(reinterpret_cast<char*>(values), sizeof(values));
+  for (const float value : values) EXPECT_EQ(value, 768);
+}
+
+TEST_F(Check, ARacyOneIsShownWithItsLines) {
+  std::string racy = kSum;
+  racy.replace(racy.find("mem_flags::mem_threadgroup"), 26, "mem_flags::mem_none");
+  write("sum.metal", racy);
+  const Ran ran = run(sum());
+  EXPECT_EQ(ran.code, 1) << ran.output;
+  EXPECT_TRUE(has(ran.output, "data_race  part"));
+  EXPECT_TRUE(has(ran.output, "sum.metal:9:   part[t] = scale(in[i]);"));
+  EXPECT_TRUE(has(ran.output, "sum.metal:12:     if (t < n) part[t] += part[t + n];"));
+  EXPECT_TRUE(has(ran.output, "warning  sum.metal:11: this barrier orders no memory"));
+}
+
+TEST_F(Check, JsonIsOneObject) {
+  auto arguments = sum();
+  arguments.push_back("--json");
+  const Ran ran = run(arguments);
+  const auto json = base::parse_json(ran.output, "output");
+  ASSERT_TRUE(json) << ran.output;
+  EXPECT_EQ(json->at("verdict"), "clean");
+  EXPECT_EQ(json->at("trace").at("buffers")[0].at("bytes_read"), 4096);
+}
+
+TEST_F(Check, ABodyIsRunByMlxsRules) {
+  write("body.metal", "uint i = thread_position_in_grid.x;\ny[i] = static_cast<T>(a[i]);\n");
+  const Ran ran =
+      run({"body.metal", "--body", "--threads", "16", "--group-size", "256", "--template",
+           "T=float16", "--buffer", "a=f32:4096:normal", "--buffer", "y=f16:4096"});
+  EXPECT_EQ(ran.code, 1) << ran.output;
+  EXPECT_TRUE(has(ran.output, "uncovered_output  y + 32\n  body.metal:2:"));
+}
+
+TEST_F(Check, ACaseDescribesTheWholeLaunch) {
+  write("kernel.metal", kSum);
+  write("case.json", R"({"launches": [{"kernel": "sum", "groups": [2], "group_size": [256]}],
+    "buffers": [{"name": "in", "dtype": "float32", "shape": [512], "role": "in",
+                 "init": {"kind": "iota"}},
+                {"name": "out", "dtype": "float32", "shape": [2], "role": "out"}],
+    "expect": {"verdict": "clean"}})");
+  for (const char* schedule : {"default", "reversed", "random:3"})
+    EXPECT_EQ(run({"case.json", "--schedule", schedule}).code, 0) << schedule;
+}
+
+TEST_F(Check, MistakesSayWhereAndWhat) {
+  EXPECT_EQ(run({"nothing.metal", "--kernel", "k"}).code, 3);
+  EXPECT_EQ(run({"sum.metal"}).code, 2);
+  auto other = sum();
+  other[2] = "total";
+  EXPECT_TRUE(
+      has(run(other).output, "kernel total: the source has none of this name\n  it has sum"));
+  std::string broken = kSum;
+  broken.replace(broken.find("part[0]"), 7, "whole");
+  write("sum.metal", broken);
+  const Ran ran = run(sum());
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_TRUE(has(ran.output, "sum.metal:14")) << ran.output;
+}
+
+}  // namespace
+}  // namespace ksearch

@@ -1,0 +1,289 @@
+// What is wrong in small kernels, with its lines; and twins of them that are right. The two lines
+// of every source before the kernel are the include and the using.
+#include "kernel_test.h"
+
+namespace ksearch::simt {
+namespace {
+
+using Kinds = std::vector<std::string>;
+
+class Findings_ : public KernelTest {
+ protected:
+  static std::string tile_kernel(const std::string& middle) {
+    return "kernel void k(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],\n"
+           "  uint t [[thread_index_in_threadgroup]], uint g [[thread_position_in_grid]]) {\n"
+           "  threadgroup float tile[64];\n"
+           "  tile[t] = x[g];\n" +
+           middle + "}\n";
+  }
+  Report tile(const std::string& middle) {
+    return run(make(tile_kernel(middle), 2, 64, {"x=f32:128:iota", "y=f32:128"}));
+  }
+};
+
+TEST_F(Findings_, AMissingBarrierIsARaceWithBothLines) {
+  const Report report = tile("  y[g] = tile[63 - t];\n");
+  EXPECT_EQ(kinds(report)[0], "data_race");
+  const auto where = lines(report);
+  EXPECT_TRUE(where.size() >= 2 && where[0] + where[1] == 6 + 7) << testing::PrintToString(where);
+  EXPECT_EQ(report.findings[0].buffer, "tile");
+}
+
+TEST_F(Findings_, ABarrierThatNamesTheMemoryOrders) {
+  EXPECT_EQ(
+      kinds(tile("  threadgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = tile[63 - t];\n")),
+      Kinds());
+}
+
+TEST_F(Findings_, ABarrierThatNamesNoMemoryDoesNot) {
+  EXPECT_EQ(kinds(tile("  threadgroup_barrier(mem_flags::mem_none);\n  y[g] = tile[63 - t];\n"))[0],
+            "data_race");
+}
+
+TEST_F(Findings_, ASimdgroupBarrierOrdersItsLanesOnly) {
+  EXPECT_EQ(
+      kinds(tile("  simdgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = tile[t ^ 1];\n")),
+      Kinds());
+  EXPECT_EQ(
+      kinds(tile("  simdgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = tile[t ^ 32];\n"))[0],
+      "data_race");
+}
+
+TEST_F(Findings_, GroupsOfALaunchRace) {
+  const Report report = run(
+      make("kernel void k(device float* y [[buffer(0)]], uint g [[thread_position_in_grid]]) {\n"
+           "  y[g % 32] = float(g);\n}\n",
+           2, 32, {"y=f32:32"}));
+  EXPECT_EQ(kinds(report), Kinds{"data_race"});
+  EXPECT_NE(report.findings[0].message.find("another group"), std::string::npos);
+}
+
+TEST_F(Findings_, WritesOfOneValueAreNoRace) {
+  EXPECT_EQ(kinds(run(make("kernel void k(device float* y [[buffer(0)]]) { y[0] = 3.0f; }\n", 2, 32,
+                           {"y=f32:1"}))),
+            Kinds());
+}
+
+TEST_F(Findings_, NeighbouringBytesAreNoRace) {
+  EXPECT_EQ(kinds(run(make("kernel void k(device uchar* y [[buffer(0)]],\n"
+                           "  uint g [[thread_position_in_grid]]) { y[g] = uchar(g); }\n",
+                           2, 32, {"y=u8:64"}))),
+            Kinds());
+}
+
+TEST_F(Findings_, AtomicsDoNotRaceWithAtomicsButWithPlainReads) {
+  const std::string head =
+      "kernel void k(device atomic_uint* n [[buffer(0)]], device uint* y [[buffer(1)]],\n"
+      "  uint g [[thread_position_in_grid]]) {\n"
+      "  atomic_fetch_add_explicit(n, 1u, memory_order_relaxed);\n";
+  EXPECT_EQ(kinds(run(make(head + "  y[g] = 1; }\n", 2, 32, {"n=u32:1:const:0", "y=u32:64"}))),
+            Kinds());
+  EXPECT_EQ(kinds(run(make(head + "  y[g] = ((device uint*)n)[0]; }\n", 2, 32,
+                           {"n=u32:1:const:0", "y=u32:64"})))[0],
+            "data_race");
+}
+
+TEST_F(Findings_, OutOfBoundsNamesBufferAndByte) {
+  const Report report =
+      run(make("kernel void k(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],\n"
+               "  uint g [[thread_position_in_grid]]) {\n  y[g] = x[g + 1];\n}\n",
+               1, 32, {"x=f32:32:iota", "y=f32:32"}));
+  ASSERT_EQ(kinds(report), Kinds{"out_of_bounds"});
+  EXPECT_EQ(report.findings[0].buffer, "x");
+  EXPECT_EQ(*report.findings[0].offset, 128);
+  EXPECT_EQ(report.findings[0].threads, (std::vector<std::uint32_t>{31}));
+  EXPECT_EQ(lines(report), (std::vector<int>{5}));
+}
+
+TEST_F(Findings_, AWildAddressIsOutOfBoundsToo) {
+  const Report report =
+      run(make("kernel void k(device float* y [[buffer(0)]], constant ulong& far [[buffer(1)]]) {\n"
+               "  y[far] = 1;\n}\n",
+               1, 1, {"y=f32:1", "far=u64:1:const:70368744177664"}));
+  EXPECT_EQ(kinds(report), Kinds{"out_of_bounds"});
+  EXPECT_EQ(lines(report), (std::vector<int>{4}));
+}
+
+TEST_F(Findings_, ThreadgroupArraysHaveBounds) {
+  const Report report =
+      tile("  threadgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = tile[t + 1];\n");
+  EXPECT_EQ(kinds(report)[0], "out_of_bounds");
+  EXPECT_EQ(lines(report)[0], 8);
+}
+
+TEST_F(Findings_, PrivateArraysHaveBounds) {
+  const Report report =
+      run(make("kernel void k(device float* y [[buffer(0)]], constant int& n [[buffer(1)]]) {\n"
+               "  float a[4] = {1, 2, 3, 4};\n  y[0] = a[n];\n}\n",
+               1, 1, {"y=f32:1", "n=i32:1:const:4"}));
+  EXPECT_EQ(kinds(report)[0], "out_of_bounds");
+  EXPECT_EQ(lines(report)[0], 5);
+}
+
+TEST_F(Findings_, UnwrittenThreadgroupMemory) {
+  const Report report = run(make(
+      "kernel void k(device float* y [[buffer(0)]], uint t [[thread_index_in_threadgroup]]) {\n"
+      "  threadgroup float a[64];\n  if (t < 8) a[t] = 1;\n"
+      "  threadgroup_barrier(mem_flags::mem_threadgroup);\n  y[t] = a[t];\n}\n",
+      1, 32, {"y=f32:32"}));
+  EXPECT_EQ(kinds(report), Kinds{"uninitialised_group_memory"});
+  EXPECT_EQ(lines(report), (std::vector<int>{7}));
+  EXPECT_EQ(*report.findings[0].offset, 32);
+}
+
+TEST_F(Findings_, AShuffledValueNobodyUsesIsNoDefect) {
+  EXPECT_EQ(
+      kinds(run(make(
+          "kernel void k(device float* y [[buffer(0)]], uint l [[thread_index_in_simdgroup]]) {\n"
+          "  float v = 1, u = simd_shuffle_up(v, 1);\n  if (l > 0) v += u;\n"
+          "  float w = simd_shuffle_down(v, 4);\n  y[l] = select(v, w, l < 28);\n}\n",
+          1, 32, {"y=f32:32"}))),
+      Kinds());
+}
+
+TEST_F(Findings_, AShuffledValueThatDecidesABranchIs) {
+  const Report report = run(
+      make("kernel void k(device float* y [[buffer(0)]], uint l [[thread_index_in_simdgroup]]) {\n"
+           "  float v = simd_shuffle_down(float(l), 1);\n  if (v > 3) y[l] = 1; else y[l] = "
+           "exp(2.0f);\n}\n",
+           1, 32, {"y=f32:32"}));
+  EXPECT_EQ(kinds(report)[0], "undefined_lane");
+  EXPECT_EQ(lines(report)[0], 4);
+}
+
+TEST_F(Findings_, BarriersThatSomeDoNotReach) {
+  const Report returned = tile(
+      "  if (t > 40) return;\n"
+      "  threadgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = 1;\n");
+  EXPECT_EQ(returned.findings[0].kind, "barrier_divergence");
+  EXPECT_EQ(returned.findings[0].where[0].line, 8);
+  const Report apart = tile(
+      "  if (t > 40) threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+      "  else threadgroup_barrier(mem_flags::mem_threadgroup);\n  y[g] = 1;\n");
+  EXPECT_EQ(apart.findings[0].kind, "barrier_divergence");
+  EXPECT_EQ(apart.findings[0].where.size(), 2u);
+  const Report lanes = tile(
+      "  if (t % 2 == 0) simdgroup_barrier(mem_flags::mem_threadgroup);\n"
+      "  y[g] = 1;\n");
+  EXPECT_EQ(lanes.findings[0].kind, "barrier_divergence");
+}
+
+TEST_F(Findings_, ABarrierTheWholeGroupSkipsIsFine) {
+  EXPECT_EQ(kinds(run(make(
+                "kernel void k(device float* y [[buffer(0)]],\n"
+                "  uint t [[thread_position_in_grid]], uint w [[threadgroup_position_in_grid]]) {\n"
+                "  y[t] = 1;\n  if (w == 0) return;\n"
+                "  threadgroup_barrier(mem_flags::mem_device);\n}\n",
+                2, 64, {"y=f32:128"}))),
+            Kinds());
+}
+
+TEST_F(Findings_, Limits) {
+  const Report memory = run(make(
+      "kernel void k(device float* y [[buffer(0)]], uint t [[thread_index_in_threadgroup]]) {\n"
+      "  threadgroup float a[9000];\n  a[t] = 1;\n  y[t] = a[t];\n}\n",
+      1, 32, {"y=f32:32"}));
+  EXPECT_EQ(kinds(memory), Kinds{"group_memory_limit"});
+  EXPECT_EQ(lines(memory), (std::vector<int>{4}));
+  const Report threads = run(
+      make("kernel void k(device float* y [[buffer(0)]]) { y[0] = 1; }\n", 1, 1025, {"y=f32:1"}));
+  EXPECT_EQ(kinds(threads), Kinds{"group_size_limit"});
+}
+
+TEST_F(Findings_, MisalignedVectorsButNotPackedOnes) {
+  const auto kernel = [](const std::string& type) {
+    return "kernel void k(device const float* x [[buffer(0)]], device float* y [[buffer(1)]]) {\n"
+           "  y[0] = (*(device const " +
+           type + "*)(x + 1)).x;\n}\n";
+  };
+  const std::vector<std::string> buffers = {"x=f32:8:iota", "y=f32:1"};
+  const Report report = run(make(kernel("float4"), 1, 1, buffers));
+  EXPECT_EQ(kinds(report), Kinds{"misaligned_access"});
+  EXPECT_EQ(report.findings[0].buffer, "x");
+  EXPECT_EQ(lines(report), (std::vector<int>{4}));
+  EXPECT_EQ(kinds(run(make(kernel("packed_float4"), 1, 1, buffers))), Kinds());
+}
+
+TEST_F(Findings_, AnElementNobodyWrites) {
+  const Report report =
+      run(make("kernel void k(device float* y [[buffer(0)]],\n"
+               "  uint g [[thread_position_in_grid]]) {\n  y[g] = 1;\n}\n",
+               1, 32, {"y=f32:40"}));
+  EXPECT_EQ(kinds(report), Kinds{"uncovered_output"});
+  EXPECT_EQ(*report.findings[0].offset, 128);
+  EXPECT_EQ(lines(report), (std::vector<int>{5}));
+}
+
+TEST_F(Findings_, AVectorOfThreeIsStoredWhole) {
+  for (const int optimize : {0, 2}) {
+    CheckOptions options;
+    options.optimize = optimize;
+    EXPECT_EQ(
+        kinds(run(make("kernel void k(device const float3* x [[buffer(0)]],\n"
+                       "  device float3* y [[buffer(1)]], uint g [[thread_position_in_grid]]) {\n"
+                       "  float3 v = x[g];\n  y[g] = v * 2.0f + v.zyx;\n}\n",
+                       1, 8, {"x=f32:8x4:iota", "y=f32:8x4"}),
+                  options)),
+        Kinds());
+  }
+}
+
+TEST_F(Findings_, ALoopWithoutEnd) {
+  const Report report =
+      run(make("kernel void k(device atomic_uint* n [[buffer(0)]]) {\n"
+               "  while (atomic_load_explicit(n, memory_order_relaxed) == 0) {}\n}\n",
+               1, 32, {"n=u32:1:const:0"}));
+  EXPECT_EQ(kinds(report), Kinds{"livelock"});
+  EXPECT_EQ(lines(report), (std::vector<int>{4}));
+}
+
+TEST_F(Findings_, EndlessRecursionUsesTheStackUp) {
+  const Report report =
+      run(make("[[clang::noinline]] float f(device float* y, float v) {\n"
+               "  float a[64];\n  for (int i = 0; i < 64; ++i) a[i] = v + i;\n"
+               "  return f(y, a[int(v) % 64] + 1) + a[3];\n}\n"
+               "kernel void k(device float* y [[buffer(0)]]) { y[0] = f(y, 1); }\n",
+               1, 1, {"y=f32:1"}));
+  EXPECT_EQ(kinds(report), Kinds{"stack_overflow"});
+}
+
+TEST_F(Findings_, SchedulesShowARaceAsAnotherResult) {
+  const std::string source =
+      "kernel void k(device uint* y [[buffer(0)]], uint s [[simdgroup_index_in_threadgroup]]) {\n"
+      "  y[0] = s;\n}\n";
+  const Case all = make(source, 1, 64, {"y=u32:1"});
+  CheckOptions reversed;
+  reversed.schedule.name = "reversed";
+  EXPECT_EQ(values<std::uint32_t>(run(all), "y"), (std::vector<std::uint32_t>{1}));
+  EXPECT_EQ(values<std::uint32_t>(run(all, reversed), "y"), (std::vector<std::uint32_t>{0}));
+}
+
+TEST_F(Findings_, TheTraceCountsBytesAsOnPaper) {
+  Case all = make(
+      "kernel void k(device const float4* x [[buffer(0)]], device float4* y [[buffer(1)]],\n"
+      "  constant uint& n [[buffer(2)]], uint g [[thread_position_in_grid]]) {\n"
+      "  if (g < n) y[g] = x[g] * 2;\n}\n",
+      4, 64, {"x=f32:1000:iota", "y=f32:1000", "n=u32:1:const:250"});
+  const Report report = run(all);
+  EXPECT_EQ(kinds(report), Kinds());
+  const base::Json& buffers = report.trace.at("buffers");
+  EXPECT_EQ(buffers[0].at("bytes_read"), 4000);
+  EXPECT_EQ(buffers[1].at("bytes_written"), 4000);
+  EXPECT_EQ(buffers[2].at("bytes_read"), 0);
+  EXPECT_EQ(buffers[2].at("constant_bytes_read"), 4 * 256);
+}
+
+TEST_F(Findings_, WhatIsNotBoundIsAnErrorNotACrash) {
+  EXPECT_EQ(error(make("kernel void k(device float* y [[buffer(3)]]) { y[0] = 1; }\n", 1, 1,
+                       {"y=f32:1"})),
+            "k: nothing is bound to buffer 3 (give a buffer this index, or bind one to it)");
+}
+
+TEST_F(Findings_, ACompilersErrorNamesTheLine) {
+  const std::string text = error(
+      make("kernel void k(device float* y [[buffer(0)]]) {\n  y[0] = z;\n}\n", 1, 1, {"y=f32:1"}));
+  EXPECT_NE(text.find("kernel.metal:4"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace ksearch::simt
