@@ -113,18 +113,25 @@ std::vector<std::string> lines_of(const std::string& source) {
   return lines;
 }
 
+/// The text of a line, or nothing where its file is not at hand.
+std::string text_of(const simt::Case& all, const simt::SourceLine& line) {
+  const std::string* text = line.file == all.file ? &all.source : nullptr;
+  for (const auto& [path, header] : all.headers)
+    if (!text && fs::path(path).filename() == line.file) text = &header;
+  if (!text) return {};
+  const std::vector<std::string> lines = lines_of(*text);
+  const auto i = static_cast<std::size_t>(line.line) - 1;
+  return i < lines.size() ? lines[i] : std::string();
+}
+
 void print_finding(const report::Style& style, const simt::Case& all,
-                   const std::vector<std::string>& lines, const simt::Finding& finding) {
+                   const simt::Finding& finding) {
   fmt::print("{}{}", report::paint(style, report::Paint::bad, finding.kind),
              finding.buffer.empty() ? "" : "  " + finding.buffer);
   if (finding.offset) fmt::print(" + {}", *finding.offset);
   fmt::print("\n");
-  for (const simt::SourceLine& line : finding.where) {
-    const auto i = static_cast<std::size_t>(line.line) - 1;
-    const bool ours = line.file == all.file && i < lines.size();
-    fmt::print("  {}:{}: {}\n", line.file, line.line,
-               ours ? report::printable(style, lines[i]) : "");
-  }
+  for (const simt::SourceLine& line : finding.where)
+    fmt::print("  {}:{}: {}\n", line.file, line.line, report::printable(style, text_of(all, line)));
   if (!finding.threads.empty())
     fmt::print("  thread{} {} of group ({}), launch {}\n", finding.threads.size() > 1 ? "s" : "",
                fmt::join(finding.threads, " and "), fmt::join(finding.group, ", "), finding.launch);
@@ -175,9 +182,8 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
     return code;
   }
   const report::Style style = style_of(context.environment, isatty(STDOUT_FILENO) == 1);
-  const std::vector<std::string> lines = lines_of(all.source);
   for (const simt::Finding& finding : report.findings) {
-    print_finding(style, all, lines, finding);
+    print_finding(style, all, finding);
     fmt::print("\n");
   }
   for (const std::string& warning : report.warnings)

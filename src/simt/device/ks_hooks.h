@@ -26,7 +26,7 @@ KS_ACCESS(2)
 KS_ACCESS(4)
 KS_ACCESS(8)
 
-    KS_HOOK ks::Meta __msan_metadata_ptr_for_load_n(void* at, ks::u64 bytes) {
+KS_HOOK ks::Meta __msan_metadata_ptr_for_load_n(void* at, ks::u64 bytes) {
   return ks::engine->load(at, bytes, KS_HERE);
 }
 KS_HOOK ks::Meta __msan_metadata_ptr_for_store_n(void* at, ks::u64 bytes) {

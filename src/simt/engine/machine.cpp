@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 
 #include "base/check.h"
 #include "simt/engine/fiber.h"
+#include "simt/engine/program_counter.h"
 
 namespace ksearch::simt {
 namespace {
@@ -25,19 +25,6 @@ constexpr int kIdleTicks = 10;  // CPU seconds in which no lane reached a wait o
 // Functions that an object calls, and signal handlers, have no other way to us. One machine runs in
 // a process.
 Machine* g_machine = nullptr;
-
-const void* program_counter(void* context) {
-  [[maybe_unused]] const auto* c = static_cast<const ucontext_t*>(context);
-#if defined(__linux__) && defined(__x86_64__)
-  return reinterpret_cast<const void*>(c->uc_mcontext.gregs[REG_RIP] + 1);
-#elif defined(__linux__) && defined(__aarch64__)
-  return reinterpret_cast<const void*>(c->uc_mcontext.pc + 4);
-#elif defined(__APPLE__) && defined(__aarch64__)
-  return reinterpret_cast<const void*>(c->uc_mcontext->__ss.__pc + 4);
-#else
-  return nullptr;
-#endif
-}
 
 /// Outermost call first; where one path goes on and the other ends, the one that ends comes first.
 bool earlier(const ks::Lane& a, const ks::Lane& b) {
