@@ -11,20 +11,8 @@ namespace {
 std::string argument(const kernel::BoundArg& arg) {
   if (const auto* t = std::get_if<kernel::BoundTensor>(&arg))
     return fmt::format("{}{}*", t->writes ? "" : "const ", kernel::cpp_name(t->dtype));
-  if (const auto* s = std::get_if<kernel::BoundScalar>(&arg)) {
-    switch (s->kind) {
-      case kernel::ScalarKind::i32:
-        return "int32_t";
-      case kernel::ScalarKind::u32:
-        return "uint32_t";
-      case kernel::ScalarKind::i64:
-        return "int64_t";
-      case kernel::ScalarKind::f32:
-        return "float";
-      case kernel::ScalarKind::boolean:
-        return "bool";
-    }
-  }
+  if (const auto* s = std::get_if<kernel::BoundScalar>(&arg))
+    return std::string(kernel::cpp_name(s->kind));
   return "";
 }
 

@@ -35,22 +35,6 @@ std::string_view param_type(kernel::ParamKind kind) {
   return "";
 }
 
-std::string_view scalar_type(kernel::ScalarKind kind) {
-  switch (kind) {
-    case kernel::ScalarKind::i32:
-      return "int32_t";
-    case kernel::ScalarKind::u32:
-      return "uint32_t";
-    case kernel::ScalarKind::i64:
-      return "int64_t";
-    case kernel::ScalarKind::f32:
-      return "float";
-    case kernel::ScalarKind::boolean:
-      return "bool";
-  }
-  return "";
-}
-
 /// All tensors of the definition in its order: inputs, then outputs.
 std::vector<const kernel::TensorSpec*> tensors(const kernel::Definition& definition) {
   std::vector<const kernel::TensorSpec*> all;
@@ -320,7 +304,7 @@ std::string CppFunction::pointer(const std::string& tensor, bool writes) {
 
 std::string CppFunction::argument(const kernel::Arg& arg) {
   if (const auto* s = std::get_if<kernel::ScalarArg>(&arg))
-    return fmt::format("static_cast<{}>({})", scalar_type(s->kind), code(s->value));
+    return fmt::format("static_cast<{}>({})", kernel::cpp_name(s->kind), code(s->value));
   const auto& t = std::get<kernel::TensorArg>(arg);
   const kernel::TensorSpec* spec = in_.definition->tensor(t.tensor);
   const bool writes = spec && spec->access != kernel::Access::in;

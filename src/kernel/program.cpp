@@ -113,6 +113,22 @@ base::Result<std::string> read_file(const std::filesystem::path& path) {
 
 }  // namespace
 
+std::string_view cpp_name(ScalarKind kind) {
+  switch (kind) {
+    case ScalarKind::i32:
+      return "int32_t";
+    case ScalarKind::u32:
+      return "uint32_t";
+    case ScalarKind::i64:
+      return "int64_t";
+    case ScalarKind::f32:
+      return "float";
+    case ScalarKind::boolean:
+      return "bool";
+  }
+  return "";
+}
+
 std::string_view name(Dialect dialect) {
   switch (dialect) {
     case Dialect::cpp:

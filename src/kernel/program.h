@@ -40,6 +40,9 @@ struct TensorArg {
 
 enum class ScalarKind { i32, u32, i64, f32, boolean };
 
+/// "int32_t", "float", "bool", ...
+std::string_view cpp_name(ScalarKind kind);
+
 struct ScalarArg {
   ScalarKind kind = ScalarKind::i32;
   Expr value = Expr::constant(0);

@@ -12,26 +12,10 @@ namespace {
 constexpr std::string_view kMainFile = "ks_program.cpp";
 constexpr std::string_view kHeaderFile = "ks_harness/ksearch_kernel.h";
 
-std::string_view cpp_type(kernel::ScalarKind kind) {
-  switch (kind) {
-    case kernel::ScalarKind::i32:
-      return "int32_t";
-    case kernel::ScalarKind::u32:
-      return "uint32_t";
-    case kernel::ScalarKind::i64:
-      return "int64_t";
-    case kernel::ScalarKind::f32:
-      return "float";
-    case kernel::ScalarKind::boolean:
-      return "bool";
-  }
-  return "int32_t";
-}
-
 std::string struct_type(const kernel::BoundStruct& s) {
   std::string type = "struct{";
   for (const kernel::BoundScalar& field : s.fields)
-    type += fmt::format("{} {};", cpp_type(field.kind), field.name);
+    type += fmt::format("{} {};", kernel::cpp_name(field.kind), field.name);
   return type + "}";
 }
 
@@ -97,7 +81,7 @@ Signature signature_of(const kernel::BoundLaunch& launch) {
           fmt::format("{}{}*", tensor->writes ? "" : "const ", kernel::cpp_name(tensor->dtype)));
       s.names.push_back(tensor->tensor);
     } else if (const auto* scalar = std::get_if<kernel::BoundScalar>(&launch.args[i])) {
-      s.types.emplace_back(cpp_type(scalar->kind));
+      s.types.emplace_back(kernel::cpp_name(scalar->kind));
       s.names.push_back(scalar->name);
     } else {
       s.types.push_back(struct_type(std::get<kernel::BoundStruct>(launch.args[i])));
