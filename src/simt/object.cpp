@@ -81,31 +81,38 @@ CompileRequest preprocessing(const Case& all, const std::string& source) {
   return request;
 }
 
-std::vector<std::string> compile_flags(int optimize) {
-  return {
-    "-std=c++20", "-nostdinc", "-nostdinc++", "-fdeclspec", "-w", fmt::format("-O{}", optimize),
-        "-Xclang", "-cl-single-precision-constant", "-ffp-contract=off", "-fno-math-errno",
-        "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fno-vectorize",
-        "-fno-slp-vectorize", "-gline-tables-only", "-gdwarf-4", "-fPIC", "-fvisibility=hidden",
-        "-fno-color-diagnostics",
-        // Every access and the definedness of every value ...
-        "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
-        // ... and what those cannot see.
-        "-fsanitize=alignment,array-bounds", "-fsanitize-recover=all",
+std::vector<std::string> compile_flags(const BuildOptions& options) {
+  std::vector<std::string> flags = {
+    "-std=c++20", "-nostdinc", "-nostdinc++", "-fdeclspec", "-w",
+        fmt::format("-O{}", options.optimize), "-Xclang", "-cl-single-precision-constant",
+        "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fno-exceptions",
+        "-fno-rtti", "-gline-tables-only", "-gdwarf-4", "-fPIC", "-fvisibility=hidden",
+        "-fno-color-diagnostics", fmt::format("-DKS_TRACED={}", options.watch ? 1 : 0),
+#ifndef __APPLE__
+        "-ftls-model=initial-exec",  // a lane asks who it is at every operation of its SIMD-group
+#endif
 #if defined(__x86_64__)
         "-mf16c", "-mfma",
 #endif
   };
+  if (options.watch)
+    flags.insert(flags.end(),
+                 {"-fno-vectorize", "-fno-slp-vectorize",
+                  // Every access and the definedness of every value ...
+                  "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
+                  // ... and what those cannot see.
+                  "-fsanitize=alignment,array-bounds", "-fsanitize-recover=all"});
+  return flags;
 }
 
 /// Our headers, parsed once for all kernels.
-CompileRequest prelude(int optimize) {
+CompileRequest prelude(const BuildOptions& options) {
   CompileRequest request;
   for (const auto& [name, text] : kDeviceHeaders)
     if (std::string_view(name) != "metal_stdlib") request.files.emplace_back(name, text);
   request.files.emplace_back("ks_swizzle.h", msl::swizzle_header());
   request.main = "ks_kernel.h";
-  request.flags = compile_flags(optimize);
+  request.flags = compile_flags(options);
   // The headers stand in a folder that is gone when the prelude is used: it carries them.
   request.flags.insert(request.flags.end(),
                        {"-Xclang", "-fmodules-embed-all-files", "-x", "c++-header"});
@@ -113,11 +120,12 @@ CompileRequest prelude(int optimize) {
   return request;
 }
 
-CompileRequest compilation(const std::string& source, int optimize, const std::string& prelude) {
+CompileRequest compilation(const std::string& source, const BuildOptions& options,
+                           const std::string& prelude) {
   CompileRequest request;
   request.files.emplace_back("kernel.cpp", source);
   request.main = "kernel.cpp";
-  request.flags = compile_flags(optimize);
+  request.flags = compile_flags(options);
   // Its name is the hash of all that went into it: nothing to validate.
   request.flags.insert(request.flags.end(), {"-shared", "-include-pch", prelude, "-Xclang",
                                              "-fno-validate-pch", "-x", "c++"});
@@ -151,7 +159,7 @@ base::Result<toolchain::Compiler> find_clang(const os::Environment& environment)
 }
 
 base::Result<Object> build_object(const toolchain::Builder& builder, const Case& all,
-                                  int optimize) {
+                                  const BuildOptions& options) {
   std::string source = all.source;
   msl::Wanted wanted{{}, all.launches.front().constants};
   for (const Launch& launch : all.launches) wanted.kernels.insert(launch.kernel);
@@ -162,9 +170,9 @@ base::Result<Object> build_object(const toolchain::Builder& builder, const Case&
   KS_TRY(const std::string preprocessed_file, run(builder, preprocessing(all, source), all.file));
   KS_TRY(const std::string preprocessed, os::read_file(preprocessed_file));
   KS_TRY(const msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
-  KS_TRY(const std::string headers, run(builder, prelude(optimize), "simt/device"));
+  KS_TRY(const std::string headers, run(builder, prelude(options), "simt/device"));
   KS_TRY(const std::string object,
-         run(builder, compilation(rewritten.source, optimize, headers), all.file));
+         run(builder, compilation(rewritten.source, options, headers), all.file));
   return Object{object, msl::lint(all, preprocessed)};
 }
 
