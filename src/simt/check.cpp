@@ -294,6 +294,8 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
   const auto started = Clock::now();
   KS_TRY(const Json report, run_job(builder, all, object, shared, options));
   result.run_seconds = seconds_since(started);
+  result.kernel_seconds = report.value("seconds", 0.0);
+  result.kernel_cpu_seconds = report.value("cpu_seconds", 0.0);
   KS_RETURN_IF_ERROR(read_findings(builder, object, report, result));
   result.trace = report.value("trace", Json::object());
   for (std::size_t i = 0; i < all.buffers.size(); ++i) {

@@ -32,7 +32,8 @@ METAL_FUNC Out exchange(const In& in, Resolve resolve, u32 source = 0) {
   static_assert(sizeof(In) <= Mailbox::kIn && sizeof(Out) <= Mailbox::kOut, "too much to post");
   Mailbox* const mine = own_mailbox();
   *reinterpret_cast<In*>(mine->in) = in;
-  this_engine()->collective(resolve, source);
+  const Engine* const e = this_engine();
+  [[clang::nomerge]] e->collective(resolve, source);
   return *reinterpret_cast<const Out*>(mine->out);
 }
 

@@ -42,7 +42,8 @@ __attribute__((always_inline)) inline T* group_array(Place, const char* name) {
 
 /// The engine tells the place by the address that `barrier` returns to.
 __attribute__((always_inline)) inline void barrier_of(BarrierScope scope, u32 orders) {
-  this_engine()->barrier(scope, orders);
+  const Engine* const e = this_engine();
+  [[clang::nomerge]] e->barrier(scope, orders);
 }
 
 }  // namespace ks

@@ -41,6 +41,7 @@ Crew::Crew(SharedState& shared, std::size_t threads, std::uint32_t lanes, Schedu
   }
   members_[0].machine->enter_thread();
   for (std::size_t i = 1; i < threads; ++i) threads_.emplace_back([this, i] { serve(i); });
+  on_all([](Member&) {});  // a thread that starts makes calls that a lock would refuse
 }
 
 Crew::~Crew() {

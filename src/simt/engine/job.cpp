@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <ctime>
 
 #include "os/lock.h"
 #include "simt/engine/outputs.h"
@@ -189,16 +191,20 @@ base::Result<Json> Job::run() {
   shared_->object = object.range;
   crew_->attach(object.attach);
   bool whole = true;
+  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t cpu = std::clock();
   for (const Json& launch : json_.at("launches")) {
     KS_TRY(const GroupPlan plan, plan_of(launch, object.attachment));
     if (!(whole = crew_->run(plan))) break;
   }
   if (crew_->again()) return Json{{"again", true}};
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   // What was not reached is no output that a kernel left out.
   if (whole && watched) check_outputs(*shared_, crew_->buffers(), crew_->findings());
   Json found = Json::array();
   for (const RawFinding& finding : crew_->findings().all()) found.push_back(to_json(finding));
-  Json report{{"findings", std::move(found)}};
+  Json report{{"findings", std::move(found)}, {"seconds", seconds.count()},
+              {"cpu_seconds", static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC}};
   if (watched) report["trace"] = trace();
   return report;
 }

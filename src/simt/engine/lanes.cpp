@@ -50,19 +50,20 @@ std::byte* Machine::take_stack() {
   return end;
 }
 
-void Machine::select(std::uint32_t index) {
-  Fiber& fiber = fibers_[index];
-  current_ = index;
+void Machine::select(int index) {
+  Fiber& fiber = this->fiber(index);
+  current_ = static_cast<std::uint32_t>(index);
   steps_ = steps_ + 1;
   *attachment_.lane = &fiber.lane;
   Running& who = watch_.running();
-  who.index_in_group = index;
+  who.index_in_group = current_;
   who.lane = fiber.lane.thread.lane;
   watch_.settle();
 }
 
-void* Machine::top_of(std::uint32_t index) {
-  if (fibers_[index].top) return fibers_[index].top;
+void* Machine::top_of(int index) {
+  if (void* top = fiber(index).top) [[likely]]
+    return top;
   std::byte* end = take_stack();
   const auto number = static_cast<std::size_t>(end - memory_.begin) / LaneMemory::kStack;
   return prepare_fiber(end - number % kColours * kColour, fiber_main);
@@ -72,24 +73,24 @@ void Machine::run_simdgroup(std::uint32_t simdgroup) {
   group_ = &simdgroup_[simdgroup];
   first_ = simdgroup * 32;
   watch_.running().simdgroup = simdgroup;
-  const auto lane = next_lane();
-  if (!lane) return;
-  select(*lane);
+  const int lane = next_lane();
+  if (lane == kNobody) return;
+  select(lane);
   running_ = 1;
-  ksearch_switch_fiber(&scheduler_top_, top_of(*lane));
+  ksearch_switch_fiber(&scheduler_top_, top_of(lane));
   running_ = 0;
   watch_.settle();
 }
 
-std::optional<std::uint32_t> Machine::next_lane() {
+int Machine::next_lane() {
   if (group_->ready == 0) {
-    if (group_->waiting == 0) return std::nullopt;
+    if (group_->waiting == 0) return kNobody;
     watch_.settle();
     serve();
   }
-  const auto lane = static_cast<std::uint32_t>(std::countr_zero(group_->ready));
+  const int lane = std::countr_zero(group_->ready);
   group_->ready &= group_->ready - 1;
-  return first_ + lane;
+  return static_cast<int>(first_) + lane;
 }
 
 std::uint32_t Machine::those_at_the_earliest_place() const {
@@ -149,10 +150,10 @@ void Machine::fiber_main() {
     std::memset(m.call_state_.data(), 0, kPassed);
     m.plan_.kernel->run(&arguments);
     m.fibers_[m.current_].wait = Wait::done;
-    const auto next = m.next_lane();
+    const int next = m.next_lane();
     // The stack is free, and the next lane may have it at once.
-    if (next && !m.fibers_[*next].top) {
-      m.select(*next);
+    if (next != kNobody && !m.fiber(next).top) {
+      m.select(next);
       continue;
     }
     std::byte here;
@@ -161,8 +162,8 @@ void Machine::fiber_main() {
                                   LaneMemory::kStack +
                               1) *
                                  LaneMemory::kStack);
-    if (next) m.select(*next);
-    ksearch_switch_fiber(&m.left_, next ? m.fibers_[*next].top : m.scheduler_top_);
+    if (next != kNobody) m.select(next);
+    ksearch_switch_fiber(&m.left_, next != kNobody ? m.fiber(next).top : m.scheduler_top_);
     __builtin_unreachable();
   }
 }
@@ -182,19 +183,12 @@ void Machine::wait(Wait what, const void* pc) {
           fiber, fibers_[first_ + static_cast<std::uint32_t>(std::countr_zero(group_->waiting))]);
     group_->waiting |= bit;
   }
-  const auto next = next_lane();
-  if (!next) {
-    fiber.top = nullptr;
-    ksearch_switch_fiber(&fiber.top, scheduler_top_);
-    return;
-  }
-  if (&fibers_[*next] == &fiber) {
-    select(*next);
-    return;
-  }
-  void* to = top_of(*next);
-  select(*next);
-  ksearch_switch_fiber(&fiber.top, to);
+  const int next = next_lane();
+  if (next == kNobody) return ksearch_switch_fiber(&fiber.top, scheduler_top_);
+  const bool another = next != static_cast<int>(current_);
+  void* to = another ? top_of(next) : nullptr;
+  select(next);
+  if (another) ksearch_switch_fiber(&fiber.top, to);
 }
 
 }  // namespace ksearch::simt

@@ -70,6 +70,7 @@ class Machine {
   Watch& watch() { return watch_; }
 
  private:
+  static constexpr int kNobody = -1;
   enum class Wait : std::uint8_t { none, collective, simdgroup_barrier, group_barrier, done };
   struct Fiber {
     ks::Lane lane{};
@@ -104,14 +105,15 @@ class Machine {
   // In lanes.cpp.
   void run_simdgroup(std::uint32_t simdgroup);
   /// The next lane of the SIMD-group to run, after serving those that wait where nobody else can
-  /// run. Empty where all are done or at a barrier of the group.
-  std::optional<std::uint32_t> next_lane();
+  /// run. kNobody where all are done or at a barrier of the group.
+  int next_lane();
+  Fiber& fiber(int index) { return fibers_[static_cast<std::size_t>(index)]; }
   void serve();
   std::uint32_t those_at_the_earliest_place() const;
   void resolve_simdgroup_barrier(std::uint32_t mask);
-  void select(std::uint32_t index);
+  void select(int index);
   /// Goes on with a lane that has a stack, or starts one on a fresh stack.
-  void* top_of(std::uint32_t index);
+  void* top_of(int index);
   void wait(Wait what, const void* pc);
   std::byte* take_stack();
   bool same_place(const Fiber& a, const Fiber& b) const;
