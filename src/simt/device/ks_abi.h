@@ -31,20 +31,20 @@ using Resolve = void (*)(Post* const* lanes, u32 mask);
 
 /// What a lane posts and what comes back. Those of a SIMD-group lie one after the other.
 struct Mailbox {
-  static constexpr u32 kIn = 128, kOut = 96;
-  alignas(64) char in[kIn];
-  alignas(32) char out[kOut];
-  Post post;  ///< points at the two above
+  static constexpr u32 kIn = 96, kOut = 128;
+  alignas(64) Post post;      ///< points at the two below
+  alignas(32) char in[kIn];   ///< small ones are in one cache line with the post
+  alignas(64) char out[kOut];
 };
 static_assert(sizeof(Mailbox) == 256);
 
 /// The current lane, as its code sees it.
 struct Lane {
   static constexpr u32 kDeepest = 16;
-  Thread thread;
-  u32 path[kDeepest];  ///< numbers of the calls it is in, outermost first: see ks_sync.h
-  u32 depth;
   Mailbox* mailbox;
+  u32 depth;
+  u32 path[kDeepest];  ///< numbers of the calls it is in, outermost first: see ks_sync.h
+  Thread thread;
 };
 
 enum class ArgumentKind : int { buffer, group_memory, attribute, absent };

@@ -28,6 +28,7 @@ void Watch::begin_group(std::uint32_t number, std::uint32_t simdgroups,
                         const std::vector<std::uint32_t>& slots) {
   order_.begin_group(number, simdgroups);
   arrays_.clear();
+  array_ = {};
   slots_.clear();
   group_used_ = dynamic_bytes_ = 0;
   for (std::size_t i = 0; i < slots.size(); ++i) {

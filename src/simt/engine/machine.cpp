@@ -22,7 +22,7 @@ std::uint32_t mask_of(std::uint32_t lanes) {
 
 }  // namespace
 
-thread_local Machine* t_machine = nullptr;
+constinit thread_local Machine* t_machine = nullptr;
 
 Counts& Counts::operator+=(const Counts& other) {
   groups += other.groups;

@@ -72,13 +72,14 @@ class Machine {
  private:
   static constexpr int kNobody = -1;
   enum class Wait : std::uint8_t { none, collective, simdgroup_barrier, group_barrier, done };
-  struct Fiber {
-    ks::Lane lane{};
+  /// What a turn of a lane needs lies in one cache line.
+  struct alignas(64) Fiber {
     void* top = nullptr;  ///< null: not started
-    Wait wait = Wait::none;
     ks::Resolve resolve = nullptr;
-    std::uint32_t orders = 0;
     const void* pc = nullptr;
+    std::uint32_t orders = 0;
+    Wait wait = Wait::none;
+    ks::Lane lane{};
   };
   /// Lanes of a SIMD-group, by what they do.
   struct Simdgroup {
@@ -114,9 +115,12 @@ class Machine {
   void select(int index);
   /// Goes on with a lane that has a stack, or starts one on a fresh stack.
   void* top_of(int index);
-  void wait(Wait what, const void* pc);
+  void* fresh_top();
+  void wait(Fiber& fiber, Wait what, const void* pc);
+  static void collective(ks::Resolve resolve, ks::u32 source);
+  static void barrier(ks::BarrierScope scope, ks::u32 orders);
   std::byte* take_stack();
-  bool same_place(const Fiber& a, const Fiber& b) const;
+  static bool same_place(const Fiber& a, const Fiber& b);
 
   Watch& watch_;
   LaneMemory memory_;
@@ -151,6 +155,6 @@ class Machine {
 
 /// The machine of the calling OS thread: functions that an object calls, and signal handlers, have
 /// no other way to it.
-extern thread_local Machine* t_machine;
+extern constinit thread_local Machine* t_machine;
 
 }  // namespace ksearch::simt
