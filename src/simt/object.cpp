@@ -127,10 +127,25 @@ CompileRequest compilation(const std::string& source, const BuildOptions& option
   request.main = "kernel.cpp";
   request.flags = compile_flags(options);
   // Its name is the hash of all that went into it: nothing to validate.
-  request.flags.insert(request.flags.end(), {"-shared", "-include-pch", prelude, "-Xclang",
+  request.flags.insert(request.flags.end(), {"-c", "-include-pch", prelude, "-Xclang",
                                              "-fno-validate-pch", "-x", "c++"});
   request.read = {prelude};
-  request.libraries = {"-x", "none", "-lm"};
+  request.output = "kernel.o";
+  return request;
+}
+
+/// The linker itself: clang, to link too, would start itself a second time. What the object lacks
+/// (the C library's functions of numbers, the compiler's of half) the worker has.
+CompileRequest linking(const std::string& object) {
+  CompileRequest request;
+  request.files.emplace_back("kernel.o", object);
+  request.main = "kernel.o";
+  request.flags = {"-shared"};
+#ifdef __APPLE__
+  request.flags.insert(request.flags.end(), {"-undefined", "dynamic_lookup"});
+#else
+  request.program = "/usr/bin/ld";
+#endif
   return request;
 }
 
@@ -171,8 +186,10 @@ base::Result<Object> build_object(const toolchain::Builder& builder, const Case&
   KS_TRY(const std::string preprocessed, os::read_file(preprocessed_file));
   KS_TRY(const msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
   KS_TRY(const std::string headers, run(builder, prelude(options), "simt/device"));
-  KS_TRY(const std::string object,
+  KS_TRY(const std::string compiled,
          run(builder, compilation(rewritten.source, options, headers), all.file));
+  KS_TRY(const std::string code, os::read_file(compiled));
+  KS_TRY(const std::string object, run(builder, linking(code), all.file));
   return Object{object, msl::lint(all, preprocessed)};
 }
 
