@@ -86,7 +86,9 @@ std::vector<std::string> compile_flags(const BuildOptions& options) {
     "-std=c++20", "-nostdinc", "-nostdinc++", "-fdeclspec", "-w",
         fmt::format("-O{}", options.optimize), "-Xclang", "-cl-single-precision-constant",
         "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fno-exceptions",
-        "-fno-rtti", "-gline-tables-only", "-gdwarf-4", "-fPIC", "-fvisibility=hidden",
+        "-fno-rtti",
+        // C++ lets a loop without end vanish, and the function with it; it is to be found.
+        "-fno-finite-loops", "-gline-tables-only", "-gdwarf-4", "-fPIC", "-fvisibility=hidden",
         "-fno-color-diagnostics", fmt::format("-DKS_TRACED={}", options.watch ? 1 : 0),
 #ifndef __APPLE__
         "-ftls-model=initial-exec",  // a lane asks who it is at every operation of its SIMD-group

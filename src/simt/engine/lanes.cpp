@@ -193,12 +193,12 @@ void Machine::fiber_main() {
   if (another) ksearch_switch_fiber(&fiber.top, to);
 }
 
-void Machine::collective(ks::Resolve resolve, ks::u32 source) {
+void Machine::collective(ks::Resolve resolve, ks::u32 source, const void* pc) {
   Machine& m = *t_machine;
   Fiber& fiber = m.fibers_[m.current_];
   fiber.resolve = resolve;
   fiber.lane.mailbox->post.source = source;
-  m.wait(fiber, Wait::collective, __builtin_return_address(0));
+  m.wait(fiber, Wait::collective, pc ? pc : __builtin_return_address(0));
 }
 
 void Machine::barrier(ks::BarrierScope scope, ks::u32 orders) {

@@ -74,13 +74,13 @@ TEST_F(Hostile, InitialisersOfTheObjectAreConfinedToo) {
 
 TEST_F(Hostile, MemoryHasAnEnd) {
   EXPECT_TRUE(has(outcome("extern \"C\" void* malloc(unsigned long);\n",
-                          "for (;;) { device char* p = (device char*)malloc(1ul << 26);\n"
+                          "for (;;) { volatile device char* p = (volatile device char*)malloc(1ul << 26);\n"
                           "  for (ulong n = 0; n < 1ul << 26; n += 4096) p[n] = 1; }"),
                   "out_of_bounds: An access to an address far outside every buffer"));
 }
 
 TEST_F(Hostile, ALoopWithoutEndIsAFinding) {
-  EXPECT_TRUE(has(outcome("", "for (volatile int n = 0;;) n = n + 1;"), "livelock"));
+  EXPECT_TRUE(has(outcome("", "for (uint n = 0; n != 1; n += 2) {}"), "livelock"));
 }
 
 TEST_F(Hostile, AnEarlyExitIsAnError) {
