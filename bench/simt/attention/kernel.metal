@@ -21,10 +21,8 @@ kernel void attention(device const half* q [[buffer(0)]], device const half* k [
   const float scale = 0.125f * 1.44269504f;  // 1 / sqrt(D), in powers of two
 
   simdgroup_half8x8 query[D / 8];
-#pragma clang loop unroll(full)
   for (int d = 0; d < D / 8; ++d) simdgroup_load(query[d], q + head + first * D + d * 8, D);
   simdgroup_float8x8 sum[D / 8];
-#pragma clang loop unroll(full)
   for (int d = 0; d < D / 8; ++d) sum[d] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
   float most = -INFINITY, total = 0.0f;
 
@@ -36,10 +34,8 @@ kernel void attention(device const half* q [[buffer(0)]], device const half* k [
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
     simdgroup_float8x8 score[kRows / 8];
-#pragma clang loop unroll(full)
     for (int n = 0; n < kRows / 8; ++n) {
       score[n] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
-#pragma clang loop unroll(full)
       for (int d = 0; d < D / 8; ++d) {
         simdgroup_half8x8 key;
         simdgroup_load(key, keys + n * 8 * D + d * 8, D, ulong2(0), true);
@@ -47,7 +43,6 @@ kernel void attention(device const half* q [[buffer(0)]], device const half* k [
       }
     }
     float highest = most;
-#pragma clang loop unroll(full)
     for (int n = 0; n < kRows / 8; ++n) {
       score[n].thread_elements() *= scale;
       highest = max(highest, max(score[n].thread_elements().x, score[n].thread_elements().y));
@@ -58,17 +53,13 @@ kernel void attention(device const half* q [[buffer(0)]], device const half* k [
     const float shrink = exp2(most - highest);
     most = highest;
     float part = 0.0f;
-#pragma clang loop unroll(full)
     for (int n = 0; n < kRows / 8; ++n) {
       score[n].thread_elements() = exp2(score[n].thread_elements() - highest);
       part += score[n].thread_elements().x + score[n].thread_elements().y;
     }
     total = total * shrink + part;
-#pragma clang loop unroll(full)
     for (int d = 0; d < D / 8; ++d) sum[d].thread_elements() *= shrink;
-#pragma clang loop unroll(full)
     for (int n = 0; n < kRows / 8; ++n)
-#pragma clang loop unroll(full)
       for (int d = 0; d < D / 8; ++d) {
         simdgroup_half8x8 value;
         simdgroup_load(value, values + n * 8 * D + d * 8, D);
@@ -77,7 +68,6 @@ kernel void attention(device const half* q [[buffer(0)]], device const half* k [
   }
   total += simd_shuffle_xor(total, 1);
   total += simd_shuffle_xor(total, 8);
-#pragma clang loop unroll(full)
   for (int d = 0; d < D / 8; ++d) {
     simdgroup_half8x8 out;
     out.thread_elements() = half2(sum[d].thread_elements() / total);

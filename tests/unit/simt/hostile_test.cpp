@@ -18,6 +18,7 @@ class Hostile : public KernelTest {
     CheckOptions options;
     options.worker = {KSEARCH_SIMT_WORKER, "worker", "simt"};
     options.time = std::chrono::seconds(60);
+    options.patience = std::chrono::seconds(1);
     const auto report = check(*builder_, all, options);
     if (!report) return report.error().text();
     std::string text;
