@@ -3,8 +3,11 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <array>
+#include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "cli/duration.h"
 #include "search/strategy.h"
@@ -220,6 +223,10 @@ constexpr std::array<Entry, 10> kCommands{{
      [](Parsed& p) -> Arguments { return p.new_task; }},
 }};
 
+bool known_command(std::string_view name) {
+  return std::ranges::any_of(kCommands, [&](const Entry& entry) { return entry.name == name; });
+}
+
 }  // namespace
 
 std::variant<Arguments, int> parse_arguments(int argc, const char* const* argv) {
@@ -238,6 +245,15 @@ std::variant<Arguments, int> parse_arguments(int argc, const char* const* argv) 
   Parsed parsed;
   for (const Entry& entry : kCommands)
     entry.setup(*app.add_subcommand(entry.name, entry.help), parsed);
+  if (argc > 1 && argv[1][0] != '-' && !known_command(argv[1])) {
+    std::string names;
+    for (const Entry& entry : kCommands)
+      names += std::string(names.empty() ? "" : ", ") + entry.name;
+    const std::string said =
+        "ksearch: there is no command \"" + std::string(argv[1]) + "\"\n  known: " + names + "\n";
+    std::fputs(said.c_str(), stderr);
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

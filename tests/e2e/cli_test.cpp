@@ -100,6 +100,7 @@ TEST_F(Cli, ANewTaskSearchesReportsAndExports) {
   ASSERT_EQ(run({"new-task", "row_dot"}).code, 0);
   EXPECT_EQ(run({"new-task", "row_dot"}).code, 2) << "an existing folder is left alone";
   EXPECT_EQ(run({"new-task", "row-dot"}).code, 2) << "a name has no hyphen";
+  EXPECT_EQ(run({"new-task", "int"}).code, 2) << "a word of C++";
   const Ran searched =
       run({"run", "row_dot", "--time", "30s", "--threads", "1", "--out", "found", "--json"});
   const base::Json summary = last_object(searched.output);
