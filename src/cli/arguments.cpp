@@ -29,6 +29,8 @@ struct Parsed {
   NewTaskOptions new_task;
 };
 
+const CLI::Range kCount(1, 1000000000, "COUNT");
+
 /// CLI11 takes -1 and 10^30 for numbers near 2^64.
 std::string whole_number(std::string& text) {
   const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
@@ -74,7 +76,7 @@ void setup_run(CLI::App& app, Parsed& parsed) {
   add_evaluate_options(app, options.on);
   add_engineer(app, options.engineer);
   app.add_option("--evaluations", options.evaluations, "End after so many evaluated programs")
-      ->check(CLI::PositiveNumber);
+      ->check(kCount);
   app.add_option_function<std::string>(
          "--time", [&options](const std::string& text) { options.time = *parse_duration(text); },
          "End after this wall time: 90s, 3m, 1h30m [10m]")
@@ -90,7 +92,7 @@ void setup_run(CLI::App& app, Parsed& parsed) {
       }()));
   app.add_option("--stagnation", options.stagnation, "Attempts without progress that end a cycle")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(kCount);
   app.add_option("--out", options.out, "Folder of the run [runs/TASK-TIME]");
   add_json(app, options.json);
 }
@@ -127,7 +129,7 @@ void setup_compare(CLI::App& app, Parsed& parsed) {
       ->check(CLI::Range(1, 1000));
   app.add_option("--evaluations", options.evaluations, "Budget of each search")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(kCount);
   add_json(app, options.json);
 }
 
@@ -238,7 +240,9 @@ std::variant<Arguments, int> parse_arguments(int argc, const char* const* argv) 
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::help);
   app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
-    return "ksearch: " + std::string(error.what()) + "\n  " + failed->get_name() +
+    std::string command = failed->get_name();
+    for (const CLI::App* sub : failed->get_subcommands()) command += " " + sub->get_name();
+    return "ksearch: " + std::string(error.what()) + "\n  " + command +
            " --help says what there is\n";
   });
   app.get_formatter()->column_width(30);
