@@ -185,6 +185,7 @@ void setup_tasks(CLI::App& app, Parsed& parsed) {
 }
 
 void setup_devices(CLI::App& app, Parsed& parsed) {
+  app.add_option("NAME", parsed.devices.name, "A GPU that is known as data [this machine]");
   app.add_option("--threads", parsed.devices.threads, "Threads the profile is for [all]")
       ->check(CLI::Range(1, 4096));
   app.add_flag("--measure", parsed.devices.measure, "Measure anew instead of reading the cache");
@@ -219,7 +220,7 @@ constexpr std::array<Entry, 10> kCommands{{
      [](Parsed& p) -> Arguments { return p.check; }},
     {"tasks", "Operations that are known here", setup_tasks,
      [](Parsed& p) -> Arguments { return p.tasks; }},
-    {"devices", "This machine: what it is and what it reaches", setup_devices,
+    {"devices", "This machine, or a GPU by name: what it is and what it reaches", setup_devices,
      [](Parsed& p) -> Arguments { return p.devices; }},
     {"new-task", "A folder with a task of your own, to start from", setup_new_task,
      [](Parsed& p) -> Arguments { return p.new_task; }},
