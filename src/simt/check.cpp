@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using base::Json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t kMostThreads = 1024;  // Metal feature tables
+constexpr std::uint32_t kMostThreads = 1024;        // Metal feature tables
 constexpr std::size_t kSharedAlignment = 16 << 10;  // a page of any system
 constexpr std::size_t kReportBytes = 8 << 20;
 
@@ -55,8 +55,7 @@ struct Shared {
 };
 
 base::Result<void> refill(const Case& all, const Shared& shared, std::size_t i) {
-  return fill(all.buffers[i],
-              shared.memory.bytes().subspan(shared.at[i], all.buffers[i].bytes()));
+  return fill(all.buffers[i], shared.memory.bytes().subspan(shared.at[i], all.buffers[i].bytes()));
 }
 
 base::Result<Shared> share(const Case& all) {
@@ -169,8 +168,7 @@ base::Result<Json> run_worker(const toolchain::Builder& builder, const fs::path&
   const auto report =
       base::parse_json(line == std::string_view::npos ? text : text.substr(line + 1), "report");
   if (!report || !report->is_object()) return explain_end(finished, text);
-  if (report->contains("failed") || report->contains("refused"))
-    return explain_failure(*report);
+  if (report->contains("failed") || report->contains("refused")) return explain_failure(*report);
   return *report;
 }
 
@@ -196,11 +194,11 @@ base::Result<void> check_size(const Case& all) {
                     static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   if (bytes <= here) return {};
   constexpr double kGiB = 1 << 30;
-  return base::usage_error("the buffers",
-                           fmt::format("need {:.1f} GiB, this machine has {:.1f} GiB",
-                                       static_cast<double>(bytes) / kGiB,
-                                       static_cast<double>(here) / kGiB),
-                           "check a smaller launch");
+  return base::usage_error(
+      "the buffers",
+      fmt::format("need {:.1f} GiB, this machine has {:.1f} GiB", static_cast<double>(bytes) / kGiB,
+                  static_cast<double>(here) / kGiB),
+      "check a smaller launch");
 }
 
 std::string sentence(const Finding& finding, const std::string& detail) {
@@ -287,7 +285,8 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
                                "make a case of each");
   KS_RETURN_IF_ERROR(check_size(all));
   const auto start = Clock::now();
-  KS_TRY(Object built, build_object(builder, all, {.optimize = options.optimize, .watch = options.watch}));
+  KS_TRY(Object built,
+         build_object(builder, all, {.optimize = options.optimize, .watch = options.watch}));
   const fs::path& object = built.file;
   result.warnings = std::move(built.warnings);
   result.compile_seconds = seconds_since(start);

@@ -48,14 +48,14 @@ struct Report {
 
 struct CheckOptions {
   ScheduleChoice schedule;
-  int optimize = 2;                 ///< 0 or 2
+  int optimize = 2;  ///< 0 or 2
   /// False: outputs alone, as fast as it goes. Nothing is looked at but barriers and limits, and an
   /// access out of bounds may end the run or spoil the outputs.
   bool watch = true;
-  std::size_t jobs = 1;                               ///< OS threads; the report is the same
+  std::size_t jobs = 1;                                 ///< OS threads; the report is the same
   std::uint64_t memory_bytes = std::uint64_t{8} << 30;  ///< for the buffers and what watches them
-  std::vector<std::string> worker;  ///< command of the process that runs the kernel
-  std::chrono::seconds time{120};   ///< of the run
+  std::vector<std::string> worker;    ///< command of the process that runs the kernel
+  std::chrono::seconds time{120};     ///< of the run
   std::chrono::seconds patience{10};  ///< CPU time in which a thread must get somewhere
 };
 

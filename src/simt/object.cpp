@@ -83,27 +83,41 @@ CompileRequest preprocessing(const Case& all, const std::string& source) {
 
 std::vector<std::string> compile_flags(const BuildOptions& options) {
   std::vector<std::string> flags = {
-    "-std=c++20", "-nostdinc", "-nostdinc++", "-fdeclspec", "-w",
-        fmt::format("-O{}", options.optimize), "-Xclang", "-cl-single-precision-constant",
-        "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fno-exceptions",
-        "-fno-rtti",
-        // C++ lets a loop without end vanish, and the function with it; it is to be found.
-        "-fno-finite-loops", "-gline-tables-only", "-gdwarf-4", "-fPIC", "-fvisibility=hidden",
-        "-fno-color-diagnostics", fmt::format("-DKS_TRACED={}", options.watch ? 1 : 0),
+    "-std=c++20",
+    "-nostdinc",
+    "-nostdinc++",
+    "-fdeclspec",
+    "-w",
+    fmt::format("-O{}", options.optimize),
+    "-Xclang",
+    "-cl-single-precision-constant",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-strict-aliasing",
+    "-fno-exceptions",
+    "-fno-rtti",
+    // C++ lets a loop without end vanish, and the function with it; it is to be found.
+    "-fno-finite-loops",
+    "-gline-tables-only",
+    "-gdwarf-4",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-color-diagnostics",
+    fmt::format("-DKS_TRACED={}", options.watch ? 1 : 0),
 #ifndef __APPLE__
-        "-ftls-model=initial-exec",  // a lane asks who it is at every operation of its SIMD-group
+    "-ftls-model=initial-exec",  // a lane asks who it is at every operation of its SIMD-group
 #endif
 #if defined(__x86_64__)
-        "-mf16c", "-mfma",
+    "-mf16c",
+    "-mfma",
 #endif
   };
   if (options.watch)
-    flags.insert(flags.end(),
-                 {"-fno-vectorize", "-fno-slp-vectorize",
-                  // Every access and the definedness of every value ...
-                  "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
-                  // ... and what those cannot see.
-                  "-fsanitize=alignment,array-bounds", "-fsanitize-recover=all"});
+    flags.insert(flags.end(), {"-fno-vectorize", "-fno-slp-vectorize",
+                               // Every access and the definedness of every value ...
+                               "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
+                               // ... and what those cannot see.
+                               "-fsanitize=alignment,array-bounds", "-fsanitize-recover=all"});
   return flags;
 }
 

@@ -32,8 +32,8 @@ using Resolve = void (*)(Post* const* lanes, u32 mask);
 /// What a lane posts and what comes back. Those of a SIMD-group lie one after the other.
 struct Mailbox {
   static constexpr u32 kIn = 96, kOut = 128;
-  alignas(64) Post post;      ///< points at the two below
-  alignas(32) char in[kIn];   ///< small ones are in one cache line with the post
+  alignas(64) Post post;     ///< points at the two below
+  alignas(32) char in[kIn];  ///< small ones are in one cache line with the post
   alignas(64) char out[kOut];
 };
 static_assert(sizeof(Mailbox) == 256);

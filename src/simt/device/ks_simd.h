@@ -20,9 +20,7 @@ KS_UNWATCHED void meet(Resolve resolve, u32 source) {
   engine->collective(resolve, source, KS_HERE);
 }
 #else
-METAL_FUNC void meet(Resolve resolve, u32 source) {
-  engine->collective(resolve, source, nullptr);
-}
+METAL_FUNC void meet(Resolve resolve, u32 source) { engine->collective(resolve, source, nullptr); }
 #endif
 KS_UNWATCHED Mailbox* own_mailbox() { return lane->mailbox; }
 KS_UNWATCHED u32 own_lane() { return lane->thread.lane; }

@@ -36,8 +36,8 @@ Crew::Crew(SharedState& shared, std::size_t threads, std::uint32_t lanes,
   for (std::size_t i = 0; i < threads; ++i) {
     members_[i].watch = std::make_unique<Watch>(shared, threads == 1);
     members_[i].machine = std::make_unique<Machine>(
-        *members_[i].watch,
-        LaneMemory{shared.stacks.data() + i * LaneMemory::bytes(lanes), lanes}, options);
+        *members_[i].watch, LaneMemory{shared.stacks.data() + i * LaneMemory::bytes(lanes), lanes},
+        options);
   }
   members_[0].machine->enter_thread();
   for (std::size_t i = 1; i < threads; ++i) threads_.emplace_back([this, i] { serve(i); });
@@ -151,8 +151,9 @@ std::vector<PlacedBuffer> Crew::buffers() const {
       sum[i].bytes_read += part.bytes_read;
       sum[i].bytes_written += part.bytes_written;
       sum[i].constant_bytes_read += part.constant_bytes_read;
-      if (part.last_store != 0 && std::pair(part.last_store_launch, part.last_store_group) >=
-                                      std::pair(sum[i].last_store_launch, sum[i].last_store_group)) {
+      if (part.last_store != 0 &&
+          std::pair(part.last_store_launch, part.last_store_group) >=
+              std::pair(sum[i].last_store_launch, sum[i].last_store_group)) {
         sum[i].last_store = part.last_store;
         sum[i].last_store_launch = part.last_store_launch;
         sum[i].last_store_group = part.last_store_group;

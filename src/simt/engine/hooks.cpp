@@ -77,10 +77,18 @@ struct Hooks {
 };
 
 const ks::Engine& Machine::engine() {
-  static const ks::Engine all{
-      Hooks::load,           Hooks::store,       Hooks::copy,          Hooks::fill,
-      Hooks::used_undefined, Hooks::misaligned,  Hooks::outside_array, Hooks::group_array,
-      collective,            barrier,     Hooks::undefined_lane, Hooks::atomic};
+  static const ks::Engine all{Hooks::load,
+                              Hooks::store,
+                              Hooks::copy,
+                              Hooks::fill,
+                              Hooks::used_undefined,
+                              Hooks::misaligned,
+                              Hooks::outside_array,
+                              Hooks::group_array,
+                              collective,
+                              barrier,
+                              Hooks::undefined_lane,
+                              Hooks::atomic};
   return all;
 }
 

@@ -89,8 +89,8 @@ base::Result<void> Job::map_buffers() {
     std::byte* to = shared_->device.data() + buffer.offset;
     const auto at = json_.at("buffers").at(i).at("at").get<std::int64_t>();
     const int how = buffer.role == Role::in ? MAP_PRIVATE : MAP_SHARED;
-    if (::mmap(to, buffer.bytes, PROT_READ | PROT_WRITE, how | MAP_FIXED, kMemoryDescriptor,
-               at) == MAP_FAILED)
+    if (::mmap(to, buffer.bytes, PROT_READ | PROT_WRITE, how | MAP_FIXED, kMemoryDescriptor, at) ==
+        MAP_FAILED)
       return base::environment_error(buffer.name, "its memory cannot be mapped");
     // NaN in every float type: an element that nobody wrote shows.
     if (buffer.role == Role::out) std::memset(to, 0xff, buffer.bytes);
@@ -176,10 +176,11 @@ base::Result<Json> Job::run() {
   const std::uint32_t lanes = most_lanes();
   const std::size_t threads =
       std::clamp<std::size_t>(json_.at("jobs"), 1, std::max<std::size_t>(most_groups(), 1));
-  shared_ = std::make_unique<SharedState>(std::move(buffers), SharedSizes{.device_bytes = device_bytes,
-                                     .stack_bytes = Crew::lane_bytes(threads, lanes),
-                                     .cell_bytes = cell_bytes(device_bytes, threads),
-                                     .watched = watched});
+  shared_ = std::make_unique<SharedState>(
+      std::move(buffers), SharedSizes{.device_bytes = device_bytes,
+                                      .stack_bytes = Crew::lane_bytes(threads, lanes),
+                                      .cell_bytes = cell_bytes(device_bytes, threads),
+                                      .watched = watched});
   KS_RETURN_IF_ERROR(map_buffers());
   const std::string schedule = json_.at("schedule");
   crew_ = std::make_unique<Crew>(
@@ -205,7 +206,8 @@ base::Result<Json> Job::run() {
   if (whole && watched) check_outputs(*shared_, crew_->buffers(), crew_->findings());
   Json found = Json::array();
   for (const RawFinding& finding : crew_->findings().all()) found.push_back(to_json(finding));
-  Json report{{"findings", std::move(found)}, {"seconds", seconds.count()},
+  Json report{{"findings", std::move(found)},
+              {"seconds", seconds.count()},
               {"cpu_seconds", static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC}};
   if (watched) report["trace"] = trace();
   return report;

@@ -160,11 +160,10 @@ void Machine::fiber_main() {
       continue;
     }
     std::byte here;
-    m.free_stacks_.push_back(m.memory_.begin +
-                             (static_cast<std::size_t>(&here - m.memory_.begin) /
-                                  LaneMemory::kStack +
-                              1) *
-                                 LaneMemory::kStack);
+    m.free_stacks_.push_back(
+        m.memory_.begin +
+        (static_cast<std::size_t>(&here - m.memory_.begin) / LaneMemory::kStack + 1) *
+            LaneMemory::kStack);
     if (next != kNobody) m.select(next);
     ksearch_switch_fiber(&m.left_, next != kNobody ? m.fiber(next).top : m.scheduler_top_);
     __builtin_unreachable();
@@ -206,8 +205,7 @@ void Machine::barrier(ks::BarrierScope scope, ks::u32 orders) {
   Fiber& fiber = m.fibers_[m.current_];
   fiber.orders = orders;
   fiber.resolve = nullptr;
-  m.wait(fiber,
-         scope == ks::BarrierScope::group ? Wait::group_barrier : Wait::simdgroup_barrier,
+  m.wait(fiber, scope == ks::BarrierScope::group ? Wait::group_barrier : Wait::simdgroup_barrier,
          __builtin_return_address(0));
 }
 

@@ -148,8 +148,7 @@ void Machine::run_group(std::uint32_t number) {
   for (std::uint32_t i = stacks_made_; i > 0; --i)
     free_stacks_.push_back(memory_.begin + i * LaneMemory::kStack);
   watch_.running().group = group;
-  watch_.begin_group(number + 1, static_cast<std::uint32_t>(simdgroup_.size()),
-                     plan_.group_memory);
+  watch_.begin_group(number + 1, static_cast<std::uint32_t>(simdgroup_.size()), plan_.group_memory);
   for (std::size_t i = 0; i < plan_.group_memory.size() && i < 32; ++i)
     arguments_.group_memory[i] = watch_.group_slot(i);
   std::uint32_t stage = 0;

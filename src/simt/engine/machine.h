@@ -41,11 +41,10 @@ struct LaneMemory {
   std::uint32_t lanes = 0;  ///< in a group, at most
 
   static std::size_t bytes(std::uint32_t lanes) {
-    return lanes * (kStack + sizeof(ks::Mailbox)) + (lanes * sizeof(ks::Post*) + 4095) / 4096 * 4096;
+    return lanes * (kStack + sizeof(ks::Mailbox)) +
+           (lanes * sizeof(ks::Post*) + 4095) / 4096 * 4096;
   }
-  ks::Mailbox* mailboxes() const {
-    return reinterpret_cast<ks::Mailbox*>(begin + lanes * kStack);
-  }
+  ks::Mailbox* mailboxes() const { return reinterpret_cast<ks::Mailbox*>(begin + lanes * kStack); }
   ks::Post** posts() const { return reinterpret_cast<ks::Post**>(mailboxes() + lanes); }
 };
 
@@ -140,7 +139,7 @@ class Machine {
   std::uint32_t threads_ = 0, current_ = 0, first_ = 0;  ///< first_: lane 0 of the SIMD-group
   Simdgroup* group_ = nullptr;                           ///< the SIMD-group that runs
   void* scheduler_top_ = nullptr;
-  void* left_ = nullptr;  ///< where a lane that is done saves what nobody needs
+  void* left_ = nullptr;               ///< where a lane that is done saves what nobody needs
   std::vector<std::byte> call_state_;  ///< clang's; one for all lanes, see lanes.cpp
   Counts counts_;
 

@@ -199,7 +199,9 @@ class Watch {
     return (stamp | 1u) == (now | 1u) || order_.long_ago(stamp, memory) ||
            order_.ordered(stamp, now, memory);
   };
-  const auto unused = [&](Stamp stamp) __attribute__((always_inline)) { return stamp == 0 || safe(stamp); };
+  const auto unused = [&](Stamp stamp) __attribute__((always_inline)) {
+    return stamp == 0 || safe(stamp);
+  };
   Cell* const end = run.first + (bytes >> run.shift);
   if (use.store) {
     for (const Cell* cell = run.first; cell != end; ++cell)
