@@ -7,6 +7,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <future>
 
 #include "os/shared_memory.h"
 #include "simt/engine/finding.h"
@@ -15,6 +16,7 @@
 #include "simt/fill.h"
 #include "simt/msl/body.h"
 #include "simt/object.h"
+#include "simt/traced.h"
 
 namespace ksearch::simt {
 namespace {
@@ -197,7 +199,42 @@ base::Result<void> read_findings(const toolchain::Builder& builder, const fs::pa
   return {};
 }
 
+/// Whether a kernel that was found to do this can be run without a check of what it does.
+bool can_trace(const Report& report) {
+  return std::none_of(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
+    return finding.kind == kind::kLivelock || finding.kind == kind::kStackOverflow ||
+           finding.kind == kind::kCrash;
+  });
+}
+
+/// Runs the launches again, uninstrumented but for counts; what they say becomes part of the trace.
+base::Result<Json> traced(const toolchain::Builder& builder, const Case& all,
+                          const base::Result<TracedObject>& object, const Shared& shared,
+                          const CheckOptions& options, const Json& checked) {
+  if (!object) return std::unexpected(object.error());
+  for (std::size_t i = 0; i < all.buffers.size(); ++i)
+    if (all.buffers[i].role == Role::inout)
+      KS_RETURN_IF_ERROR(fill(all.buffers[i], shared.memory.bytes().subspan(
+                                                  shared.at[i], all.buffers[i].bytes())));
+  Json job = job_json(all, object->file, shared, options);
+  job["trace"] = {{"blocks", object->program.blocks.size()},
+                  {"sites", object->program.sites.size()},
+                  {"most_groups", options.trace_groups},
+                  {"seed", options.schedule.seed}};
+  KS_TRY(const Json counted, run_worker(builder, object->file, job, shared, options));
+  return trace_report(object->program, counted, checked);
+}
+
 }  // namespace
+
+base::Result<std::uint32_t> parse_trace_groups(std::string_view text) {
+  if (text == "all") return kAllGroups;
+  std::uint32_t count = 0;
+  const auto end = text.data() + text.size();
+  if (!text.empty() && std::from_chars(text.data(), end, count).ptr == end) return count;
+  return base::usage_error("--trace-groups", fmt::format("\"{}\" is no number of groups", text),
+                           "a number, 0 for no trace, all");
+}
 
 base::Result<ScheduleChoice> parse_schedule(std::string_view text) {
   if (text == "default" || text == "reversed") return ScheduleChoice{std::string(text), 0};
@@ -231,9 +268,13 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
                                "launches of one case that differ in them are not run yet",
                                "make a case of each");
   const auto start = Clock::now();
-  KS_TRY(Object built, build_object(builder, all, options.optimize));
-  const fs::path& object = built.file;
-  result.warnings = std::move(built.warnings);
+  KS_TRY(const Prepared prepared, prepare(builder, all));
+  std::future<base::Result<TracedObject>> traced_object;
+  if (options.trace_groups > 0)
+    traced_object =
+        std::async(std::launch::async, [&] { return build_traced(builder, prepared); });
+  KS_TRY(const fs::path object, build_object(builder, prepared, options.optimize));
+  result.warnings = prepared.warnings;
   result.compile_seconds = seconds_since(start);
   KS_TRY(const Shared shared, share(all));
   const auto started = Clock::now();
@@ -247,6 +288,16 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
     const auto bytes = shared.memory.bytes().subspan(shared.at[i], all.buffers[i].bytes());
     result.outputs[all.buffers[i].name].assign(reinterpret_cast<const char*>(bytes.data()),
                                                bytes.size());
+  }
+  if (traced_object.valid() && can_trace(result)) {
+    const auto tracing = Clock::now();
+    auto trace = traced(builder, all, traced_object.get(), shared, options, result.trace);
+    result.trace_seconds = seconds_since(tracing);
+    // What is wrong with the kernel is known; how much it does is not then.
+    if (trace)
+      result.trace = std::move(*trace);
+    else
+      result.trace["not_traced"] = trace.error().text();
   }
   return result;
 }

@@ -41,15 +41,21 @@ struct Report {
   std::vector<std::string> warnings;
   base::Json trace;
   std::map<std::string, std::string> outputs;  ///< bytes of each out and inout buffer
-  double compile_seconds = 0, run_seconds = 0;
+  double compile_seconds = 0, run_seconds = 0, trace_seconds = 0;
   bool clean() const { return findings.empty(); }
 };
+
+inline constexpr std::uint32_t kTraceGroups = 64, kAllGroups = 0xffffffffu;
+/// "all", or a number.
+base::Result<std::uint32_t> parse_trace_groups(std::string_view text);
 
 struct CheckOptions {
   ScheduleChoice schedule;
   int optimize = 2;                 ///< 0 or 2
   std::vector<std::string> worker;  ///< command of the process that runs the kernel
   std::chrono::seconds time{120};   ///< of the run
+  /// Groups of each launch that are traced, a sample where there are more; 0: none.
+  std::uint32_t trace_groups = kTraceGroups;
 };
 
 /// An error is the case's (usage: it does not compile, nothing is bound) or the environment's.

@@ -81,31 +81,48 @@ CompileRequest preprocessing(const Case& all, const std::string& source) {
   return request;
 }
 
-std::vector<std::string> compile_flags(int optimize) {
+std::vector<std::string> common_flags() {
   return {
-    "-std=c++20", "-nostdinc", "-nostdinc++", "-fdeclspec", "-w", fmt::format("-O{}", optimize),
-        "-Xclang", "-cl-single-precision-constant", "-ffp-contract=off", "-fno-math-errno",
+    "-std=c++20", "-nostdinc", "-nostdinc++", "-fdeclspec", "-w", "-Xclang",
+        "-cl-single-precision-constant", "-ffp-contract=off", "-fno-math-errno",
         "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fno-vectorize",
-        "-fno-slp-vectorize", "-gline-tables-only", "-gdwarf-4", "-fPIC", "-fvisibility=hidden",
+        "-fno-slp-vectorize", "-gdwarf-4", "-gline-tables-only", "-fPIC", "-fvisibility=hidden",
         "-fno-color-diagnostics",
-        // Every access and the definedness of every value ...
-        "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
-        // ... and what those cannot see.
-        "-fsanitize=alignment,array-bounds", "-fsanitize-recover=all",
 #if defined(__x86_64__)
         "-mf16c", "-mfma",
 #endif
   };
 }
 
+std::vector<std::string> checked_flags(int optimize) {
+  std::vector<std::string> flags = common_flags();
+  flags.insert(flags.end(),
+               {fmt::format("-O{}", optimize),
+                // Every access and the definedness of every value ...
+                "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
+                // ... and what those cannot see.
+                "-fsanitize=alignment,array-bounds", "-fsanitize-recover=all"});
+  return flags;
+}
+
+std::vector<std::string> traced_flags() {
+  std::vector<std::string> flags = common_flags();
+  // Arithmetic in half is arithmetic in half, one operation each.
+  // Indices keep their 32 bits: a GPU's do.
+  flags.insert(flags.end(), {"-O2", "-Xclang", "-ffloat16-excess-precision=none", "-Xclang",
+                             "-fbfloat16-excess-precision=none", "-mllvm",
+                             "-indvars-widen-indvars=false"});
+  return flags;
+}
+
 /// Our headers, parsed once for all kernels.
-CompileRequest prelude(int optimize) {
+CompileRequest prelude(std::vector<std::string> flags) {
   CompileRequest request;
   for (const auto& [name, text] : kDeviceHeaders)
     if (std::string_view(name) != "metal_stdlib") request.files.emplace_back(name, text);
   request.files.emplace_back("ks_swizzle.h", msl::swizzle_header());
   request.main = "ks_kernel.h";
-  request.flags = compile_flags(optimize);
+  request.flags = std::move(flags);
   // The headers stand in a folder that is gone when the prelude is used: it carries them.
   request.flags.insert(request.flags.end(),
                        {"-Xclang", "-fmodules-embed-all-files", "-x", "c++-header"});
@@ -113,16 +130,16 @@ CompileRequest prelude(int optimize) {
   return request;
 }
 
-CompileRequest compilation(const std::string& source, int optimize, const std::string& prelude) {
+CompileRequest compilation(const std::string& source, std::vector<std::string> flags,
+                           const std::string& prelude) {
   CompileRequest request;
   request.files.emplace_back("kernel.cpp", source);
   request.main = "kernel.cpp";
-  request.flags = compile_flags(optimize);
+  request.flags = std::move(flags);
   // Its name is the hash of all that went into it: nothing to validate.
-  request.flags.insert(request.flags.end(), {"-shared", "-include-pch", prelude, "-Xclang",
-                                             "-fno-validate-pch", "-x", "c++"});
+  request.flags.insert(request.flags.end(),
+                       {"-include-pch", prelude, "-Xclang", "-fno-validate-pch", "-x", "c++"});
   request.read = {prelude};
-  request.libraries = {"-x", "none", "-lm"};
   return request;
 }
 
@@ -150,8 +167,7 @@ base::Result<toolchain::Compiler> find_clang(const os::Environment& environment)
       "install it (Debian: apt install clang-19), or name one in KSEARCH_CLANG");
 }
 
-base::Result<Object> build_object(const toolchain::Builder& builder, const Case& all,
-                                  int optimize) {
+base::Result<Prepared> prepare(const toolchain::Builder& builder, const Case& all) {
   std::string source = all.source;
   msl::Wanted wanted{{}, all.launches.front().constants};
   for (const Launch& launch : all.launches) wanted.kernels.insert(launch.kernel);
@@ -161,11 +177,40 @@ base::Result<Object> build_object(const toolchain::Builder& builder, const Case&
   }
   KS_TRY(const std::string preprocessed_file, run(builder, preprocessing(all, source), all.file));
   KS_TRY(const std::string preprocessed, os::read_file(preprocessed_file));
-  KS_TRY(const msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
-  KS_TRY(const std::string headers, run(builder, prelude(optimize), "simt/device"));
-  KS_TRY(const std::string object,
-         run(builder, compilation(rewritten.source, optimize, headers), all.file));
-  return Object{object, msl::lint(all, preprocessed)};
+  KS_TRY(msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
+  return Prepared{all.file, std::move(rewritten.source), msl::lint(all, preprocessed)};
+}
+
+base::Result<std::filesystem::path> build_object(const toolchain::Builder& builder,
+                                                 const Prepared& prepared, int optimize) {
+  KS_TRY(const std::string headers,
+         run(builder, prelude(checked_flags(optimize)), "simt/device"));
+  CompileRequest request = compilation(prepared.source, checked_flags(optimize), headers);
+  request.flags.insert(request.flags.begin(), "-shared");
+  request.libraries = {"-x", "none", "-lm"};
+  return run(builder, request, prepared.file);
+}
+
+base::Result<TracedObject> build_traced(const toolchain::Builder& builder,
+                                        const Prepared& prepared) {
+  KS_TRY(const std::string headers, run(builder, prelude(traced_flags()), "simt/device"));
+  CompileRequest optimised = compilation(prepared.source, traced_flags(), headers);
+  optimised.flags.insert(optimised.flags.begin(), {"-S", "-emit-llvm"});
+  optimised.output = "kernel.ll";
+  KS_TRY(const std::string file, run(builder, optimised, prepared.file));
+  KS_TRY(const std::string text, os::read_file(file));
+  KS_TRY(ir::Instrumented program, ir::instrument(text));
+  CompileRequest request;
+  request.files.emplace_back("kernel.ll", std::move(program.text));
+  request.main = "kernel.ll";
+  request.flags = {"-O1", "-shared", "-fPIC", "-w", "-Wno-override-module",
+#if defined(__x86_64__)
+                   "-mf16c", "-mfma",
+#endif
+                   "-x", "ir"};
+  request.libraries = {"-x", "none", "-lm"};
+  KS_TRY(std::string object, run(builder, request, prepared.file));
+  return TracedObject{std::move(object), std::move(program)};
 }
 
 }  // namespace ksearch::simt

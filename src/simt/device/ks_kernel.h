@@ -3,6 +3,7 @@
 #include "ks_atomic.h"
 #include "ks_internal.h"
 #include "ks_simdgroup_matrix.h"
+#include "ks_trace.h"
 
 namespace ks {
 

@@ -49,7 +49,7 @@ Machine::Machine(Watch& watch, const ks::Attachment& attachment, Schedule schedu
   engine_ = {hook_load,           hook_store,          hook_copy,         hook_fill,
              hook_used_undefined, hook_begin_variable, hook_end_variable, hook_misaligned,
              hook_outside_array,  hook_group_array,    hook_collective,   hook_barrier,
-             hook_undefined_lane, hook_atomic};
+             hook_undefined_lane, hook_atomic,         hook_trace};
   *attachment_.engine = &engine_;
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   for (std::size_t i = 0; i < fibers_.size(); ++i) {
@@ -95,6 +95,11 @@ bool Machine::run(const GroupPlan& plan) {
     for (PlacedBuffer& buffer : watch_.buffers())
       if (watch_.device().data() + buffer.offset == at) buffer.constant = true;
   }
+  if (trace_) {
+    std::vector<bool> constant;
+    for (const PlacedBuffer& buffer : watch_.buffers()) constant.push_back(buffer.constant);
+    trace_->begin_launch(std::move(constant));
+  }
   watch_.order().begin_launch();
   watch_.running() = {.launch = plan.number};
   switches_ = 0;
@@ -104,10 +109,7 @@ bool Machine::run(const GroupPlan& plan) {
   arm(true);
   bool whole = true;
   if (sigsetjmp(escape_, 1) == 0) {
-    std::uint32_t number = 0;
-    for (std::uint32_t z = 0; z < plan_.groups[2]; ++z)
-      for (std::uint32_t y = 0; y < plan_.groups[1]; ++y)
-        for (std::uint32_t x = 0; x < plan_.groups[0]; ++x) run_group(++number, {x, y, z});
+    run_groups();
   } else {
     running_ = 0;
     whole = false;
@@ -125,6 +127,19 @@ bool Machine::run(const GroupPlan& plan) {
   arm(false);
   watch_.end_launch();
   return whole;
+}
+
+void Machine::run_groups() {
+  auto traced = plan_.sample.begin();
+  std::uint32_t number = 0;
+  for (std::uint32_t z = 0; z < plan_.groups[2]; ++z)
+    for (std::uint32_t y = 0; y < plan_.groups[1]; ++y)
+      for (std::uint32_t x = 0; x < plan_.groups[0]; ++x) {
+        const bool sampled = traced != plan_.sample.end() && traced->number == number;
+        ++number;
+        if (sampled || !plan_.sample_only)
+          run_group(number, {x, y, z}, sampled ? (traced++)->weight : 0);
+      }
 }
 
 void Machine::place_threads(std::array<std::uint32_t, 3> group) {
@@ -153,6 +168,7 @@ void Machine::place_threads(std::array<std::uint32_t, 3> group) {
                          .simdgroup = i / kSimdgroup,
                          .simdgroups = simdgroups_};
     fiber.lane.depth = 0;
+    fiber.lane.counters = trace_ ? trace_->counters(i) : nullptr;
     fiber.wait = Wait::ready;
     fiber.top = prepare_fiber(watch_.stacks().data() + (i + 1) * kStack, fiber_main);
     std::memset(fiber.call_state.data(), 0, fiber.call_state.size());
@@ -169,8 +185,9 @@ std::vector<std::uint32_t> Machine::order_of_simdgroups() {
   return order;
 }
 
-void Machine::run_group(std::uint32_t number, std::array<std::uint32_t, 3> group) {
+void Machine::run_group(std::uint32_t number, std::array<std::uint32_t, 3> group, double weight) {
   place_threads(group);
+  if (trace_) trace_->begin_group(weight, threads_);
   watch_.running().group = group;
   watch_.begin_group(number, simdgroups_, plan_.group_memory);
   for (std::size_t i = 0; i < plan_.group_memory.size() && i < 32; ++i)
@@ -180,6 +197,7 @@ void Machine::run_group(std::uint32_t number, std::array<std::uint32_t, 3> group
       while (step(simdgroup)) {
       }
   } while (release_group_barrier());
+  if (trace_) trace_->end_group();
   watch_.end_group();
   ++counts_.groups;
   counts_.threads += threads_;
@@ -192,6 +210,7 @@ bool Machine::step(std::uint32_t simdgroup) {
   const std::uint32_t last = std::min(first + kSimdgroup, threads_);
   for (std::uint32_t i = first; i < last; ++i)
     if (fibers_[i].wait == Wait::ready) switch_to(i);
+  if (trace_) trace_->meet();
   const Fiber* earliest = nullptr;
   for (std::uint32_t i = first; i < last; ++i) {
     const Fiber& fiber = fibers_[i];
@@ -296,6 +315,7 @@ void Machine::switch_to(std::uint32_t index) {
   who.index_in_group = fiber.lane.thread.index_in_group;
   who.simdgroup = fiber.lane.thread.simdgroup;
   who.lane = fiber.lane.thread.lane;
+  if (trace_ && index < kMostThreads) trace_->begin_thread(index);
   running_ = 1;
   ksearch_switch_fiber(&scheduler_top_, fiber.top);
   running_ = 0;
@@ -356,6 +376,15 @@ void Machine::on_tick(int, siginfo_t*, void* context) {
   if (m->in_hook_) return;  // it looks when it is done
   m->fault_pc_ = program_counter(context);
   siglongjmp(m->escape_, 1);
+}
+
+/// Calls f with the memory that `at` is in, where threads share it.
+template <class F>
+void Machine::traced_memory(const void* at, F&& f) {
+  if (watch_.device().holds(at))
+    f(MemoryKind::device, watch_.device().offset(at));
+  else if (watch_.group().holds(at))
+    f(MemoryKind::group, watch_.group().offset(at));
 }
 
 // Hooks. Signals that come in one wait for its end: memory is being changed.
@@ -420,8 +449,22 @@ void* Machine::hook_group_array(const void* key, ks::u64 bytes, ks::u64 alignmen
 }
 void Machine::hook_atomic(const void* at, ks::u64 bytes, bool loads, bool stores, const void* pc) {
   KS_IN_HOOK(pc);
+  if (m.trace_) {
+    if (m.trace_->tracing())
+      m.traced_memory(at, [&](MemoryKind memory, std::uint64_t offset) {
+        m.trace_->atomic(memory, offset, bytes, loads, stores);
+      });
+    return;
+  }
   m.watch_.access(at, bytes, {.load = loads, .store = stores, .atomic = true}, pc);
   if (stores) m.watch_.set_defined(at, bytes);
+}
+void Machine::hook_trace(const void* at, ks::u32 site, ks::u64 bytes, bool store) {
+  KS_IN_HOOK(nullptr);
+  if (m.trace_ && m.trace_->tracing())
+    m.traced_memory(at, [&](MemoryKind memory, std::uint64_t offset) {
+      m.trace_->access(memory, offset, site, bytes, store);
+    });
 }
 void Machine::hook_undefined_lane(void* at, ks::u64 bytes, ks::u32 lane) {
   KS_IN_HOOK(nullptr);

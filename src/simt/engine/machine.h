@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "simt/engine/sample.h"
+#include "simt/engine/trace.h"
 #include "simt/engine/watch.h"
 
 namespace ksearch::simt {
@@ -22,6 +24,8 @@ struct GroupPlan {
   std::vector<std::uint32_t> group_memory;
   std::array<void*, 64> buffers{};
   int number = 0;
+  std::vector<SampledGroup> sample;  ///< that are traced
+  bool sample_only = false;          ///< the others do not run
 };
 
 struct Counts {
@@ -40,6 +44,8 @@ class Machine {
   ~Machine();
   Machine(const Machine&) = delete;
 
+  /// From now on; the object tells what it does to it, not to the watch.
+  void set_trace(Trace* trace) { trace_ = trace; }
   /// False where a fault or a loop without end stopped it; the finding is there.
   bool run(const GroupPlan& plan);
   const Counts& counts() const { return counts_; }
@@ -73,13 +79,15 @@ class Machine {
   static void hook_barrier(ks::BarrierScope scope, ks::u32 orders);
   static void hook_undefined_lane(void* at, ks::u64 bytes, ks::u32 lane);
   static void hook_atomic(const void* at, ks::u64 bytes, bool loads, bool stores, const void* pc);
+  static void hook_trace(const void* at, ks::u32 site, ks::u64 bytes, bool store);
 
   static void fiber_main();
   static void resolver_main();
   static void on_fault(int signal, siginfo_t* info, void* context);
   static void on_tick(int signal, siginfo_t* info, void* context);
 
-  void run_group(std::uint32_t number, std::array<std::uint32_t, 3> group);
+  void run_groups();
+  void run_group(std::uint32_t number, std::array<std::uint32_t, 3> group, double weight);
   void place_threads(std::array<std::uint32_t, 3> group);
   bool step(std::uint32_t simdgroup);
   void resolve(std::uint32_t simdgroup, std::uint32_t mask);
@@ -88,9 +96,12 @@ class Machine {
   void switch_to(std::uint32_t fiber);
   void wait(Wait what, const void* pc);
   void arm(bool on);
+  template <class F>
+  void traced_memory(const void* at, F&& f);
   std::vector<std::uint32_t> order_of_simdgroups();
 
   Watch& watch_;
+  Trace* trace_ = nullptr;
   ks::Attachment attachment_;
   ks::Engine engine_{};
   Schedule schedule_;

@@ -33,6 +33,7 @@ class Watch {
         const std::byte* object_base, Findings& findings);
 
   const Region& device() const { return device_; }
+  const Region& group() const { return group_; }
   const Region& stacks() const { return stacks_; }
   std::vector<PlacedBuffer>& buffers() { return buffers_; }
   Order& order() { return order_; }

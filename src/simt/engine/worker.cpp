@@ -57,7 +57,7 @@ std::pair<std::uint64_t, std::uint64_t> touched(const Watch& watch, const Placed
   return {read, written};
 }
 
-Json trace(Watch& watch, const Counts& counts) {
+Json checked(Watch& watch, const Counts& counts) {
   Json buffers = Json::array();
   for (const PlacedBuffer& buffer : watch.buffers()) {
     const auto [read, written] = touched(watch, buffer);
@@ -78,6 +78,36 @@ Json trace(Watch& watch, const Counts& counts) {
           {"simd_operations", counts.simd_operations},
           {"threadgroup_barriers", counts.group_barriers},
           {"simdgroup_barriers", counts.simdgroup_barriers}};
+}
+
+Json to_json(const AccessCounts& c) {
+  return Json::array({c.accesses, c.bytes, c.requests, c.lines, c.turns, c.extra});
+}
+
+/// Arrays, in the order of the shape that `trace_report` has.
+Json counted(const Trace& trace) {
+  Json blocks = Json::array(), sites = Json::array(), buffers = Json::array();
+  for (const BlockCounts& block : trace.blocks())
+    blocks.push_back(Json::array({block.threads, block.simdgroups}));
+  for (std::size_t i = 0; i < trace.sites().size(); ++i) {
+    Json site = to_json(trace.sites()[i]);
+    site.push_back(trace.site_buffers()[i]);
+    sites.push_back(std::move(site));
+  }
+  for (const BufferCounts& buffer : trace.buffers())
+    buffers.push_back({{"load", to_json(buffer.load)},
+                       {"store", to_json(buffer.store)},
+                       {"constant", to_json(buffer.constant)},
+                       {"atomics", buffer.atomics},
+                       {"group_lines", buffer.group_lines}});
+  return {{"blocks", std::move(blocks)},
+          {"sites", std::move(sites)},
+          {"buffers", std::move(buffers)},
+          {"group",
+           {{"load", to_json(trace.group_load())},
+            {"store", to_json(trace.group_store())},
+            {"atomics", trace.group_atomics()}}},
+          {"longest_chain", trace.longest_chain()}};
 }
 
 class Job {
@@ -110,17 +140,21 @@ class Job {
                     : schedule == "random" ? Schedule::random
                                            : Schedule::forward,
                     json_.at("seed").get<std::uint64_t>());
+    std::optional<Trace> trace;
+    if (json_.contains("trace")) machine.set_trace(&make_trace(trace, watch));
     bool whole = true;
     for (const Json& launch : json_.at("launches")) {
-      KS_TRY(whole, run_launch(launch, watch, object, machine));
+      KS_TRY(whole, run_launch(launch, watch, object, machine, trace ? &*trace : nullptr));
       if (!whole) break;
     }
+    if (trace && !whole) return base::usage_error("the kernel", "a fault or a loop without end");
+    if (trace) return traced(*trace);
     // What was not reached is no output that a kernel left out.
     if (whole) watch.finish();
     for (std::size_t i = 0; i < watch.buffers().size(); ++i) save(watch, i, shared);
     Json found = Json::array();
     for (const RawFinding& finding : findings.all()) found.push_back(to_json(finding));
-    return Json{{"findings", std::move(found)}, {"trace", trace(watch, machine.counts())}};
+    return Json{{"findings", std::move(found)}, {"trace", checked(watch, machine.counts())}};
   }
 
  private:
@@ -152,8 +186,32 @@ class Job {
       std::memcpy(in_shared(i, shared), watch.device().data() + buffer.offset, buffer.bytes);
   }
 
+  Trace& make_trace(std::optional<Trace>& trace, Watch& watch) const {
+    std::vector<TracedBuffer> buffers;
+    for (const PlacedBuffer& buffer : watch.buffers())
+      buffers.push_back({buffer.offset, buffer.bytes});
+    const Json& asked = json_.at("trace");
+    return trace.emplace(TraceShape{asked.at("blocks"), asked.at("sites")}, std::move(buffers),
+                         watch.device().size());
+  }
+
+  Json traced(const Trace& trace) const {
+    Json result = counted(trace);
+    result["sample"] = {{"traced", trace.groups()}, {"of", groups_}};
+    return result;
+  }
+
+  /// The groups of a launch that are traced. The others run only where a later launch may need what
+  /// they write.
+  void choose_sample(GroupPlan& plan) {
+    const Json& asked = json_.at("trace");
+    plan.sample = sample_groups(plan.groups, asked.at("most_groups"), asked.at("seed"));
+    plan.sample_only = static_cast<std::size_t>(plan.number) + 1 == json_.at("launches").size();
+    groups_ += std::uint64_t{plan.groups[0]} * plan.groups[1] * plan.groups[2];
+  }
+
   base::Result<bool> run_launch(const Json& launch, Watch& watch, const Object& object,
-                                Machine& machine) {
+                                Machine& machine, Trace* trace) {
     GroupPlan plan;
     const std::string kernel = launch.at("kernel");
     for (int i = 0; i < object.attachment.kernel_count; ++i)
@@ -178,10 +236,12 @@ class Job {
                                  fmt::format("threadgroup({}) has no size in this launch", index),
                                  "give it one: group_memory_bytes, --group-memory");
     }
+    if (trace) choose_sample(plan);
     return machine.run(plan);
   }
 
   const Json& json_;
+  std::uint64_t groups_ = 0;  ///< of all launches
 };
 
 }  // namespace
