@@ -153,9 +153,7 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
   simt::CheckOptions how;
   KS_TRY(how.schedule, simt::parse_schedule(options.schedule));
   how.optimize = options.optimize;
-  if (!options.trace_groups.empty()) {
-    KS_TRY(how.trace_groups, simt::parse_trace_groups(options.trace_groups));
-  }
+  KS_TRY(how.trace_groups, simt::parse_trace_groups(options.trace_groups));
   how.worker = {os::executable_path().string(), "worker", "simt"};
   KS_TRY(const simt::Report report, simt::check(builder, all, how));
   if (!options.dump.empty())

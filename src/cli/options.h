@@ -95,7 +95,7 @@ struct CheckOptions {
   bool atomic_outputs = false;
   std::string schedule = "default";
   int optimize = 2;
-  std::string trace_groups;  ///< simt::parse_trace_groups; empty: as many as it chooses
+  std::string trace_groups = "64";  ///< simt::parse_trace_groups
   std::string dump;  ///< folder for outputs
   bool no_sandbox = false;
   bool json = false;

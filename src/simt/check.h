@@ -45,7 +45,7 @@ struct Report {
   bool clean() const { return findings.empty(); }
 };
 
-inline constexpr std::uint32_t kTraceGroups = 64, kAllGroups = 0xffffffffu;
+inline constexpr std::uint32_t kAllGroups = 0xffffffffu;
 /// "all", or a number.
 base::Result<std::uint32_t> parse_trace_groups(std::string_view text);
 
@@ -55,7 +55,7 @@ struct CheckOptions {
   std::vector<std::string> worker;  ///< command of the process that runs the kernel
   std::chrono::seconds time{120};   ///< of the run
   /// Groups of each launch that are traced, a sample where there are more; 0: none.
-  std::uint32_t trace_groups = kTraceGroups;
+  std::uint32_t trace_groups = 0;
 };
 
 /// An error is the case's (usage: it does not compile, nothing is bound) or the environment's.

@@ -23,6 +23,13 @@ void CloseSet::add(std::uint64_t number) {
     far_.push_back(number);
 }
 
+void CloseSet::add(const CloseSet& other) {
+  for (std::size_t i = 0; i < other.near_.size(); ++i)
+    for (std::uint64_t rest = other.near_[i]; rest != 0; rest &= rest - 1)
+      add(other.base_ + 64 * i + static_cast<std::uint64_t>(std::countr_zero(rest)));
+  for (const std::uint64_t number : other.far_) add(number);
+}
+
 void CloseSet::sort_far() const {
   std::sort(far_.begin(), far_.end());
   far_.erase(std::unique(far_.begin(), far_.end()), far_.end());
@@ -80,19 +87,21 @@ Request& Requests::request(std::uint32_t site, MemoryKind memory, std::uint32_t&
     Request& fresh = pool_[used_];
     fresh.site = site;
     fresh.memory = memory;
-    fresh.lanes = fresh.merged = 0;
+    fresh.lanes = fresh.joined = 0;
     state.requests.push_back(static_cast<std::uint32_t>(used_++));
   }
   number = state.requests[state.runs++];
   return pool_[number];
 }
 
-/// Whether the access goes on where another one of the lane ends or begins; that one grows by it.
-bool Requests::join(const Request& request, bool store, std::uint64_t at, std::size_t bytes) {
+/// Whether the access goes on where another one of the lane ends or begins. That one grows by it; its
+/// request does where all lanes say so (`finish`).
+bool Requests::join(Request& request, bool store, std::uint64_t at, std::size_t bytes) {
   for (Open& open : open_) {
     if (!open.used || open.store != store || open.memory != request.memory ||
         open.end - open.start + bytes > kWidestAccess ||
-        pool_[open.request].site == request.site)
+        pool_[open.request].site == request.site ||
+        (request.joined > 0 && request.neighbour != open.request))
       continue;
     if (open.end == at)
       open.end = at + bytes;
@@ -100,7 +109,8 @@ bool Requests::join(const Request& request, bool store, std::uint64_t at, std::s
       open.start = at;
     else
       continue;
-    mark(pool_[open.request], at, bytes);
+    request.neighbour = open.request;
+    ++request.joined;
     return true;
   }
   return false;
@@ -114,10 +124,7 @@ void Requests::add(std::uint32_t site, MemoryKind memory, bool store, std::uint6
   if (one.memory != memory) return;  // of two memories in turn: the first is told
   ++one.lanes;
   mark(one, at, bytes);
-  if (join(one, store, at, bytes)) {
-    ++one.merged;
-    return;
-  }
+  if (join(one, store, at, bytes)) return;
   open_[next_open_] = {number, at, at + bytes, memory, store, true};
   next_open_ = (next_open_ + 1) % open_.size();
 }

@@ -20,6 +20,7 @@ inline constexpr std::size_t kWidestAccess = 16;
 class CloseSet {
  public:
   void add(std::uint64_t number);
+  void add(const CloseSet& other);
   std::size_t size() const;
   /// The most numbers that are the same modulo 32.
   std::size_t most_in_a_bank() const;
@@ -38,8 +39,10 @@ struct Request {
   std::uint32_t site = 0;
   MemoryKind memory = MemoryKind::device;
   std::uint32_t lanes = 0;
-  std::uint32_t merged = 0;  ///< lanes whose access belongs to a neighbour's request
-  CloseSet units;            ///< lines, or words of threadgroup memory
+  /// Lanes whose access goes on where one of the request `neighbour` ends or begins.
+  std::uint32_t joined = 0, neighbour = 0;
+  CloseSet units;  ///< lines, or words of threadgroup memory
+  bool is_own() const { return joined < lanes; }
 };
 
 /// Collects the accesses of one SIMD-group between two places where its lanes meet. Run k of an
@@ -51,11 +54,13 @@ class Requests {
   void begin_lane();
   /// `at`: byte in its memory.
   void add(std::uint32_t site, MemoryKind memory, bool store, std::uint64_t at, std::size_t bytes);
-  /// Calls f(request) for each that is none of a neighbour's, and forgets all.
+  /// Calls f(request) for each that is no part of a neighbour's in all its lanes, and forgets all.
   template <class F>
   void finish(F&& f) {
+    for (std::size_t i = 0; i < used_; ++i)
+      if (!pool_[i].is_own()) pool_[pool_[i].neighbour].units.add(pool_[i].units);
     for (std::size_t i = 0; i < used_; ++i) {
-      if (pool_[i].merged < pool_[i].lanes) f(pool_[i]);
+      if (pool_[i].is_own()) f(pool_[i]);
       pool_[i].units.clear();
     }
     used_ = 0;
@@ -78,7 +83,7 @@ class Requests {
   };
 
   Request& request(std::uint32_t site, MemoryKind memory, std::uint32_t& number);
-  bool join(const Request& request, bool store, std::uint64_t at, std::size_t bytes);
+  bool join(Request& request, bool store, std::uint64_t at, std::size_t bytes);
   static void mark(Request& request, std::uint64_t at, std::size_t bytes);
 
   std::vector<SiteState> sites_;

@@ -40,16 +40,18 @@ std::vector<SampledGroup> sample_groups(std::array<std::uint32_t, 3> groups, std
             std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::lround(part)), 1, size);
         // One of each stretch: by chance, so that no period of the work meets ours; every second
         // one mirrored, so that work that grows along a dimension averages out.
-        const double step = static_cast<double>(size) / static_cast<double>(count);
         double within = 0;
         for (std::uint64_t i = 0; i < count; ++i) {
           within = i % 2 == 0 ? random.unit() : 1 - within;
-          const auto at = std::min(
-              static_cast<std::uint64_t>(step * (static_cast<double>(i) + within)), size - 1);
+          const std::uint64_t start = i * size / count, length = (i + 1) * size / count - start;
+          const std::uint64_t at =
+              start + std::min(static_cast<std::uint64_t>(within * static_cast<double>(length)),
+                               length - 1);
           const std::uint64_t gx = x.start + at % x.size, gy = y.start + at / x.size % y.size,
                               gz = z.start + at / x.size / y.size;
           sample.push_back(
-              {static_cast<std::uint32_t>((gz * groups[1] + gy) * groups[0] + gx), step});
+              {static_cast<std::uint32_t>((gz * groups[1] + gy) * groups[0] + gx),
+               static_cast<double>(length)});
         }
       }
   std::sort(sample.begin(), sample.end(),
