@@ -168,9 +168,10 @@ void setup_check(CLI::App& app, Parsed& parsed) {
   app.add_option("--optimize", options.optimize, "Of the compiled kernel")
       ->capture_default_str()
       ->check(CLI::IsMember({0, 2}));
-  app.add_option("--trace-groups", options.trace_groups,
-                 "Groups of a launch whose work is counted, a sample where it has more: a number, all, "
-                 "0 for none")
+  app.add_option(
+         "--trace-groups", options.trace_groups,
+         "Groups of a launch whose work is counted, a sample where it has more: a number, all, "
+         "0 for none")
       ->capture_default_str();
   app.add_option("--dump", options.dump, "Folder for the bytes of each output, NAME.bin");
   app.add_flag("--unsafe-no-sandbox", options.no_sandbox,

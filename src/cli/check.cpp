@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "cli/commands.h"
-#include "cli/trace_text.h"
 #include "cli/terminal.h"
+#include "cli/trace_text.h"
 #include "report/columns.h"
 #include "simt/explain.h"
 #include "simt/headers.h"

@@ -96,7 +96,7 @@ struct CheckOptions {
   std::string schedule = "default";
   int optimize = 2;
   std::string trace_groups = "64";  ///< simt::parse_trace_groups
-  std::string dump;  ///< folder for outputs
+  std::string dump;                 ///< folder for outputs
   bool no_sandbox = false;
   bool json = false;
 };

@@ -40,18 +40,17 @@ std::string paragraph(const report::Style& style, std::string_view heading, std:
 }
 
 std::string buffers_text(const report::Style& style, const Json& buffers) {
-  std::vector<std::vector<std::string>> rows{{"buffer", "bytes", "read", "written", "constant",
-                                              "touched", "lines a load", "a store"}};
+  std::vector<std::vector<std::string>> rows{
+      {"buffer", "bytes", "read", "written", "constant", "touched", "lines a load", "a store"}};
   for (const Json& buffer : buffers)
-    rows.push_back({report::cut(style, report::printable(style, buffer.value("name", "")),
-                                kLongestName),
-                    std::to_string(number(buffer, "bytes")),
-                    std::to_string(number(buffer, "bytes_read")),
-                    std::to_string(number(buffer, "bytes_written")),
-                    std::to_string(number(buffer, "constant_bytes_read")),
-                    std::to_string(std::max(number(buffer, "distinct_bytes_read"),
-                                            number(buffer, "distinct_bytes_written"))),
-                    lines_a_request(buffer, "loads"), lines_a_request(buffer, "stores")});
+    rows.push_back(
+        {report::cut(style, report::printable(style, buffer.value("name", "")), kLongestName),
+         std::to_string(number(buffer, "bytes")), std::to_string(number(buffer, "bytes_read")),
+         std::to_string(number(buffer, "bytes_written")),
+         std::to_string(number(buffer, "constant_bytes_read")),
+         std::to_string(std::max(number(buffer, "distinct_bytes_read"),
+                                 number(buffer, "distinct_bytes_written"))),
+         lines_a_request(buffer, "loads"), lines_a_request(buffer, "stores")});
   return report::table(style, rows, {false, true, true, true, true, true, true, true});
 }
 
@@ -75,8 +74,8 @@ std::string group_memory_text(const Json& memory) {
 
 /// "float add 12, mul 4 · int add 3"
 std::string operations_text(const report::Style& style, const Json& operations) {
-  constexpr std::array<std::string_view, 8> kFirst = {"float", "half",  "bfloat", "matrix",
-                                                      "simd",  "quad",  "int",    "short"};
+  constexpr std::array<std::string_view, 8> kFirst = {"float", "half", "bfloat", "matrix",
+                                                      "simd",  "quad", "int",    "short"};
   const auto rank = [&](std::string_view group) {
     return std::find(kFirst.begin(), kFirst.end(), group) - kFirst.begin();
   };
@@ -87,9 +86,9 @@ std::string operations_text(const report::Style& style, const Json& operations) 
     if (kind.ends_with(".fusable") || group == "barrier") continue;
     std::string& text = groups[{rank(group), group}];
     if (!text.empty()) text += ", ";
-    text += dot == std::string::npos ? fmt::format("{}", number(runs, "threads"))
-                                     : fmt::format("{} {}", kind.substr(dot + 1),
-                                                   number(runs, "threads"));
+    text += dot == std::string::npos
+                ? fmt::format("{}", number(runs, "threads"))
+                : fmt::format("{} {}", kind.substr(dot + 1), number(runs, "threads"));
   }
   std::string result;
   const char* heading = "operations";
@@ -113,8 +112,7 @@ std::string places_text(const report::Style& style, const Json& places) {
       const std::uint64_t cost = number(access, group ? "turns" : "lines");
       const std::uint64_t requests = number(access, "requests");
       if (requests == 0) continue;
-      all.push_back({cost,
-                     fmt::format("{}:{}", place.value("file", ""), place.value("line", 0)),
+      all.push_back({cost, fmt::format("{}:{}", place.value("file", ""), place.value("line", 0)),
                      fmt::format("{} of {}: {} requests, {:.2f} {} each",
                                  access.value("store", false) ? "stores" : "loads",
                                  access.value("buffer", ""), requests, per(cost, requests),
@@ -125,18 +123,17 @@ std::string places_text(const report::Style& style, const Json& places) {
   std::string result;
   const char* heading = "most memory";
   for (std::size_t i = 0; i < std::min(all.size(), kMostPlaces); ++i) {
-    result += paragraph(
-        style, heading,
-        report::printable(style, fmt::format("{}  {}", all[i].where, all[i].text)));
+    result += paragraph(style, heading,
+                        report::printable(style, fmt::format("{}  {}", all[i].where, all[i].text)));
     heading = "";
   }
   return result;
 }
 
 std::string pipeline_text(const Json& pipeline) {
-  std::string text = fmt::format("about {} registers of 16 bits a thread: {} threads a group",
-                                 number(pipeline, "half_registers"),
-                                 number(pipeline, "thread_limit"));
+  std::string text =
+      fmt::format("about {} registers of 16 bits a thread: {} threads a group",
+                  number(pipeline, "half_registers"), number(pipeline, "thread_limit"));
   if (const std::uint64_t bytes = number(pipeline, "private_bytes"); bytes > 0)
     text += fmt::format("; {} bytes of arrays in memory", bytes);
   return text;
@@ -148,16 +145,16 @@ std::string trace_text(const Json& trace) {
   if (!trace.contains("buffers")) return {};
   const report::Style style;
   std::string text = "\n" + buffers_text(style, trace["buffers"]) + "\n";
-  text += paragraph(style, "launched",
-                    fmt::format("{} threads in {} groups; {} operations of SIMD-groups, {} barriers "
-                                "of groups, {} of SIMD-groups",
-                                number(trace, "threads"), number(trace, "groups"),
-                                number(trace, "simd_operations"),
-                                number(trace, "threadgroup_barriers"),
-                                number(trace, "simdgroup_barriers")));
+  text +=
+      paragraph(style, "launched",
+                fmt::format("{} threads in {} groups; {} operations of SIMD-groups, {} barriers "
+                            "of groups, {} of SIMD-groups",
+                            number(trace, "threads"), number(trace, "groups"),
+                            number(trace, "simd_operations"), number(trace, "threadgroup_barriers"),
+                            number(trace, "simdgroup_barriers")));
   if (trace.contains("not_traced"))
-    return text + paragraph(style, "not traced",
-                            report::printable(style, trace.value("not_traced", "")));
+    return text +
+           paragraph(style, "not traced", report::printable(style, trace.value("not_traced", "")));
   if (!trace.contains("operations")) return text;
   if (number(trace["group_memory"], "bytes") > 0)
     text += paragraph(style, "threadgroup memory", group_memory_text(trace["group_memory"]));
@@ -169,10 +166,11 @@ std::string trace_text(const Json& trace) {
   text += places_text(style, trace["places"]);
   const Json& sample = trace["sample"];
   if (number(sample, "traced") < number(sample, "of"))
-    text += paragraph(style, "traced",
-                      fmt::format("{} of {} groups, a sample from corners, edges and interior; counts "
-                                  "are scaled to all (--trace-groups all: no sample)",
-                                  number(sample, "traced"), number(sample, "of")));
+    text +=
+        paragraph(style, "traced",
+                  fmt::format("{} of {} groups, a sample from corners, edges and interior; counts "
+                              "are scaled to all (--trace-groups all: no sample)",
+                              number(sample, "traced"), number(sample, "of")));
   return text;
 }
 

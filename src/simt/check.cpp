@@ -207,6 +207,19 @@ bool can_trace(const Report& report) {
   });
 }
 
+void warn_of_thread_limit(const Case& all, Report& report) {
+  const Json& pipeline = report.trace.at("pipeline");
+  const auto limit = pipeline.at("thread_limit").get<std::uint32_t>();
+  for (const Launch& launch : all.launches)
+    if (threads_of(launch) > limit) {
+      report.warnings.push_back(fmt::format(
+          "{} is launched in groups of {} threads; for about {} registers of 16 bits a thread, M1 "
+          "and M2 have room for {} (an estimate)",
+          launch.kernel, threads_of(launch), pipeline.at("half_registers").get<int>(), limit));
+      return;
+    }
+}
+
 /// Runs the launches again, uninstrumented but for counts; what they say becomes part of the trace.
 base::Result<Json> traced(const toolchain::Builder& builder, const Case& all,
                           const base::Result<TracedObject>& object, const Shared& shared,
@@ -214,8 +227,8 @@ base::Result<Json> traced(const toolchain::Builder& builder, const Case& all,
   if (!object) return std::unexpected(object.error());
   for (std::size_t i = 0; i < all.buffers.size(); ++i)
     if (all.buffers[i].role == Role::inout)
-      KS_RETURN_IF_ERROR(fill(all.buffers[i], shared.memory.bytes().subspan(
-                                                  shared.at[i], all.buffers[i].bytes())));
+      KS_RETURN_IF_ERROR(fill(all.buffers[i],
+                              shared.memory.bytes().subspan(shared.at[i], all.buffers[i].bytes())));
   Json job = job_json(all, object->file, shared, options);
   job["trace"] = {{"blocks", object->program.blocks.size()},
                   {"sites", object->program.sites.size()},
@@ -271,8 +284,7 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
   KS_TRY(const Prepared prepared, prepare(builder, all));
   std::future<base::Result<TracedObject>> traced_object;
   if (options.trace_groups > 0)
-    traced_object =
-        std::async(std::launch::async, [&] { return build_traced(builder, prepared); });
+    traced_object = std::async(std::launch::async, [&] { return build_traced(builder, prepared); });
   KS_TRY(const fs::path object, build_object(builder, prepared, options.optimize));
   result.warnings = prepared.warnings;
   result.compile_seconds = seconds_since(start);
@@ -294,10 +306,12 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
     auto trace = traced(builder, all, traced_object.get(), shared, options, result.trace);
     result.trace_seconds = seconds_since(tracing);
     // What is wrong with the kernel is known; how much it does is not then.
-    if (trace)
+    if (trace) {
       result.trace = std::move(*trace);
-    else
+      warn_of_thread_limit(all, result);
+    } else {
       result.trace["not_traced"] = trace.error().text();
+    }
   }
   return result;
 }

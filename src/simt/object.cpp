@@ -96,12 +96,11 @@ std::vector<std::string> common_flags() {
 
 std::vector<std::string> checked_flags(int optimize) {
   std::vector<std::string> flags = common_flags();
-  flags.insert(flags.end(),
-               {fmt::format("-O{}", optimize),
-                // Every access and the definedness of every value ...
-                "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
-                // ... and what those cannot see.
-                "-fsanitize=alignment,array-bounds", "-fsanitize-recover=all"});
+  flags.insert(flags.end(), {fmt::format("-O{}", optimize),
+                             // Every access and the definedness of every value ...
+                             "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
+                             // ... and what those cannot see.
+                             "-fsanitize=alignment,array-bounds", "-fsanitize-recover=all"});
   return flags;
 }
 
@@ -109,9 +108,9 @@ std::vector<std::string> traced_flags() {
   std::vector<std::string> flags = common_flags();
   // Arithmetic in half is arithmetic in half, one operation each.
   // Indices keep their 32 bits: a GPU's do.
-  flags.insert(flags.end(), {"-O2", "-Xclang", "-ffloat16-excess-precision=none", "-Xclang",
-                             "-fbfloat16-excess-precision=none", "-mllvm",
-                             "-indvars-widen-indvars=false"});
+  flags.insert(flags.end(),
+               {"-O2", "-Xclang", "-ffloat16-excess-precision=none", "-Xclang",
+                "-fbfloat16-excess-precision=none", "-mllvm", "-indvars-widen-indvars=false"});
   return flags;
 }
 
@@ -183,8 +182,7 @@ base::Result<Prepared> prepare(const toolchain::Builder& builder, const Case& al
 
 base::Result<std::filesystem::path> build_object(const toolchain::Builder& builder,
                                                  const Prepared& prepared, int optimize) {
-  KS_TRY(const std::string headers,
-         run(builder, prelude(checked_flags(optimize)), "simt/device"));
+  KS_TRY(const std::string headers, run(builder, prelude(checked_flags(optimize)), "simt/device"));
   CompileRequest request = compilation(prepared.source, checked_flags(optimize), headers);
   request.flags.insert(request.flags.begin(), "-shared");
   request.libraries = {"-x", "none", "-lm"};
@@ -203,11 +201,19 @@ base::Result<TracedObject> build_traced(const toolchain::Builder& builder,
   CompileRequest request;
   request.files.emplace_back("kernel.ll", std::move(program.text));
   request.main = "kernel.ll";
-  request.flags = {"-O1", "-shared", "-fPIC", "-w", "-Wno-override-module",
+  request.flags = {
+    "-O1",
+    "-shared",
+    "-fPIC",
+    "-w",
+    "-Wno-override-module",
 #if defined(__x86_64__)
-                   "-mf16c", "-mfma",
+    "-mf16c",
+    "-mfma",
 #endif
-                   "-x", "ir"};
+    "-x",
+    "ir"
+  };
   request.libraries = {"-x", "none", "-lm"};
   KS_TRY(std::string object, run(builder, request, prepared.file));
   return TracedObject{std::move(object), std::move(program)};

@@ -114,6 +114,7 @@ class Composer {
       buffer["constant_loads"] = device_json(constant);
       buffer["atomics"] = whole(buffers[i].at("atomics"));
       buffer["group_lines"] = whole(buffers[i].at("group_lines"));
+      buffer["distinct_lines"] = whole(buffers[i].at("distinct_lines"));
       names_.push_back(buffer.at("name"));
     }
   }

@@ -6,8 +6,9 @@
 namespace ksearch::simt {
 namespace {
 
-constexpr std::uint64_t kNear = 128;  // numbers that a CloseSet holds without a list
-constexpr std::uint64_t kBefore = 32;  // of them below the first one
+constexpr std::size_t kMostRequests = 1 << 20;  // between two meetings: 100 MB
+constexpr std::uint64_t kNear = 128;            // numbers that a CloseSet holds without a list
+constexpr std::uint64_t kBefore = 32;           // of them below the first one
 
 }  // namespace
 
@@ -72,7 +73,7 @@ void Requests::mark(Request& request, std::uint64_t at, std::size_t bytes) {
   for (std::uint64_t i = at / unit; i <= (at + bytes - 1) / unit; ++i) request.units.add(i);
 }
 
-Request& Requests::request(std::uint32_t site, MemoryKind memory, std::uint32_t& number) {
+Request* Requests::request(std::uint32_t site, MemoryKind memory, std::uint32_t& number) {
   SiteState& state = sites_[site];
   if (state.phase != phase_) {
     state.phase = phase_;
@@ -83,6 +84,7 @@ Request& Requests::request(std::uint32_t site, MemoryKind memory, std::uint32_t&
     state.runs = 0;
   }
   if (state.runs == state.requests.size()) {
+    if (used_ == kMostRequests) return nullptr;
     if (used_ == pool_.size()) pool_.emplace_back();
     Request& fresh = pool_[used_];
     fresh.site = site;
@@ -91,16 +93,15 @@ Request& Requests::request(std::uint32_t site, MemoryKind memory, std::uint32_t&
     state.requests.push_back(static_cast<std::uint32_t>(used_++));
   }
   number = state.requests[state.runs++];
-  return pool_[number];
+  return &pool_[number];
 }
 
-/// Whether the access goes on where another one of the lane ends or begins. That one grows by it; its
-/// request does where all lanes say so (`finish`).
+/// Whether the access goes on where another one of the lane ends or begins. That one grows by it;
+/// its request does where all lanes say so (`finish`).
 bool Requests::join(Request& request, bool store, std::uint64_t at, std::size_t bytes) {
   for (Open& open : open_) {
     if (!open.used || open.store != store || open.memory != request.memory ||
-        open.end - open.start + bytes > kWidestAccess ||
-        pool_[open.request].site == request.site ||
+        open.end - open.start + bytes > kWidestAccess || pool_[open.request].site == request.site ||
         (request.joined > 0 && request.neighbour != open.request))
       continue;
     if (open.end == at)
@@ -120,11 +121,12 @@ void Requests::add(std::uint32_t site, MemoryKind memory, bool store, std::uint6
                    std::size_t bytes) {
   if (bytes == 0 || site >= sites_.size()) return;
   std::uint32_t number = 0;
-  Request& one = request(site, memory, number);
-  if (one.memory != memory) return;  // of two memories in turn: the first is told
-  ++one.lanes;
-  mark(one, at, bytes);
-  if (join(one, store, at, bytes)) return;
+  Request* one = request(site, memory, number);
+  // Too many, or an instruction that goes to two memories in turn: those of the first are told.
+  if (!one || one->memory != memory) return;
+  ++one->lanes;
+  mark(*one, at, bytes);
+  if (join(*one, store, at, bytes)) return;
   open_[next_open_] = {number, at, at + bytes, memory, store, true};
   next_open_ = (next_open_ + 1) % open_.size();
 }

@@ -46,7 +46,7 @@ struct Request {
 };
 
 /// Collects the accesses of one SIMD-group between two places where its lanes meet. Run k of an
-/// instruction in one lane and run k in another are one request.
+/// instruction in one lane and run k in another are one request. The first million are kept.
 class Requests {
  public:
   explicit Requests(std::size_t sites) : sites_(sites) {}
@@ -82,7 +82,7 @@ class Requests {
     bool store = false, used = false;
   };
 
-  Request& request(std::uint32_t site, MemoryKind memory, std::uint32_t& number);
+  Request* request(std::uint32_t site, MemoryKind memory, std::uint32_t& number);
   bool join(Request& request, bool store, std::uint64_t at, std::size_t bytes);
   static void mark(Request& request, std::uint64_t at, std::size_t bytes);
 

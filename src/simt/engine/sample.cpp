@@ -49,9 +49,8 @@ std::vector<SampledGroup> sample_groups(std::array<std::uint32_t, 3> groups, std
                                length - 1);
           const std::uint64_t gx = x.start + at % x.size, gy = y.start + at / x.size % y.size,
                               gz = z.start + at / x.size / y.size;
-          sample.push_back(
-              {static_cast<std::uint32_t>((gz * groups[1] + gy) * groups[0] + gx),
-               static_cast<double>(length)});
+          sample.push_back({static_cast<std::uint32_t>((gz * groups[1] + gy) * groups[0] + gx),
+                            static_cast<double>(length)});
         }
       }
   std::sort(sample.begin(), sample.end(),

@@ -88,12 +88,14 @@ std::int32_t Trace::buffer_at(std::uint64_t at) {
 }
 
 void Trace::touch_lines(std::int32_t buffer, std::uint64_t at, std::uint64_t bytes) {
-  auto* groups = reinterpret_cast<std::uint32_t*>(line_group_.data());
+  std::uint32_t* groups = line_groups();
+  BufferCounts& counts = buffer_counts_[static_cast<std::size_t>(buffer)];
   const auto now = static_cast<std::uint32_t>(groups_);
   for (std::uint64_t line = at / kLineBytes; line <= (at + bytes - 1) / kLineBytes; ++line) {
     if (groups[line] == now) continue;
+    counts.distinct_lines += groups[line] == 0;
+    counts.group_lines += weight_;
     groups[line] = now;
-    buffer_counts_[static_cast<std::size_t>(buffer)].group_lines += weight_;
   }
 }
 
@@ -162,6 +164,17 @@ void Trace::atomic(MemoryKind memory, std::uint64_t at, std::uint64_t bytes, boo
   touch_lines(buffer, at, bytes);
 }
 
+void Trace::merge_lines(std::size_t buffer, const Trace& other) {
+  const TracedBuffer& of = buffers_[buffer];
+  if (of.bytes == 0) return;
+  for (std::size_t line = of.offset / kLineBytes; line <= (of.offset + of.bytes - 1) / kLineBytes;
+       ++line) {
+    if (other.line_groups()[line] == 0 || line_groups()[line] != 0) continue;
+    line_groups()[line] = other.line_groups()[line];
+    ++buffer_counts_[buffer].distinct_lines;
+  }
+}
+
 void Trace::merge(const Trace& other) {
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     blocks_[i].threads += other.blocks_[i].threads;
@@ -175,6 +188,7 @@ void Trace::merge(const Trace& other) {
     to.constant += from.constant;
     to.atomics += from.atomics;
     to.group_lines += from.group_lines;
+    merge_lines(i, other);
   }
   for (std::size_t i = 0; i < sites_.size(); ++i) {
     sites_[i] += other.sites_[i];

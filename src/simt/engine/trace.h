@@ -36,8 +36,9 @@ struct BlockCounts {
 /// Of a buffer, as bound in one way.
 struct BufferCounts {
   AccessCounts load, store, constant;
-  double atomics = 0;  ///< their bytes count as loaded, stored or both
-  double group_lines = 0;  ///< lines that a group touches, added over groups
+  double atomics = 0;         ///< their bytes count as loaded, stored or both
+  double group_lines = 0;     ///< lines that a group touches, added over groups
+  double distinct_lines = 0;  ///< that traced groups touched at least once
 };
 
 struct TracedBuffer {
@@ -85,6 +86,10 @@ class Trace {
   void count(const Request& request);
   std::int32_t buffer_at(std::uint64_t at);
   void touch_lines(std::int32_t buffer, std::uint64_t at, std::uint64_t bytes);
+  void merge_lines(std::size_t buffer, const Trace& other);
+  std::uint32_t* line_groups() const {
+    return reinterpret_cast<std::uint32_t*>(line_group_.data());
+  }
 
   TraceShape shape_;
   std::vector<TracedBuffer> buffers_;

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "os/files.h"
 #include "simt/engine/machine.h"
+#include "simt/engine/trace_json.h"
 
 namespace ksearch::simt {
 namespace {
@@ -78,36 +79,6 @@ Json checked(Watch& watch, const Counts& counts) {
           {"simd_operations", counts.simd_operations},
           {"threadgroup_barriers", counts.group_barriers},
           {"simdgroup_barriers", counts.simdgroup_barriers}};
-}
-
-Json to_json(const AccessCounts& c) {
-  return Json::array({c.accesses, c.bytes, c.requests, c.lines, c.turns, c.extra});
-}
-
-/// Arrays, in the order of the shape that `trace_report` has.
-Json counted(const Trace& trace) {
-  Json blocks = Json::array(), sites = Json::array(), buffers = Json::array();
-  for (const BlockCounts& block : trace.blocks())
-    blocks.push_back(Json::array({block.threads, block.simdgroups}));
-  for (std::size_t i = 0; i < trace.sites().size(); ++i) {
-    Json site = to_json(trace.sites()[i]);
-    site.push_back(trace.site_buffers()[i]);
-    sites.push_back(std::move(site));
-  }
-  for (const BufferCounts& buffer : trace.buffers())
-    buffers.push_back({{"load", to_json(buffer.load)},
-                       {"store", to_json(buffer.store)},
-                       {"constant", to_json(buffer.constant)},
-                       {"atomics", buffer.atomics},
-                       {"group_lines", buffer.group_lines}});
-  return {{"blocks", std::move(blocks)},
-          {"sites", std::move(sites)},
-          {"buffers", std::move(buffers)},
-          {"group",
-           {{"load", to_json(trace.group_load())},
-            {"store", to_json(trace.group_store())},
-            {"atomics", trace.group_atomics()}}},
-          {"longest_chain", trace.longest_chain()}};
 }
 
 class Job {
@@ -196,7 +167,7 @@ class Job {
   }
 
   Json traced(const Trace& trace) const {
-    Json result = counted(trace);
+    Json result = to_json(trace);
     result["sample"] = {{"traced", trace.groups()}, {"of", groups_}};
     return result;
   }

@@ -11,7 +11,7 @@
 namespace ksearch::simt::ir {
 namespace {
 
-constexpr int kMostDefinitions = 64;  // followed from a pointer to what it points into
+constexpr int kMostDefinitions = 64;        // followed from a pointer to what it points into
 constexpr std::uint32_t kStore = 1u << 16;  // beside the bytes: see ks_trace.h
 
 enum class Root { shared, own, ours };
@@ -69,8 +69,8 @@ class Instrumenter {
     std::string location;
     if (function.subprogram >= 0) {
       const int number = module_.free_number() + extra_++;
-      metadata_ += fmt::format("!{} = !DILocation(line: 0, scope: !{})\n", number,
-                               function.subprogram);
+      metadata_ +=
+          fmt::format("!{} = !DILocation(line: 0, scope: !{})\n", number, function.subprogram);
       location = fmt::format(", !dbg !{}", number);
     }
     if (!function.blocks.empty())

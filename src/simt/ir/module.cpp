@@ -70,9 +70,8 @@ Instruction instruction(std::string_view text) {
 std::string_view function_name(std::string_view header) {
   const std::size_t at = header.find('@');
   if (at == std::string_view::npos) return {};
-  const std::size_t quote = at + 1 < header.size() && header[at + 1] == '"'
-                                ? header.find('"', at + 2)
-                                : at;
+  const std::size_t quote =
+      at + 1 < header.size() && header[at + 1] == '"' ? header.find('"', at + 2) : at;
   return header.substr(at, header.find('(', quote) - at);
 }
 

@@ -20,9 +20,9 @@ struct Instruction {
 };
 
 struct Block {
-  std::string_view label;   ///< nothing for the first one of a function
-  std::size_t start = 0;    ///< in the text: its first instruction's line
-  std::size_t body = 0;     ///< after its phis
+  std::string_view label;  ///< nothing for the first one of a function
+  std::size_t start = 0;   ///< in the text: its first instruction's line
+  std::size_t body = 0;    ///< after its phis
   std::vector<Instruction> instructions;
 };
 

@@ -16,11 +16,11 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, n>& lis
 }
 
 constexpr std::array<std::string_view, 30> kTranscendental = {
-    "exp",  "exp2", "exp10", "log",   "log2",  "log10", "sin",   "cos",  "tan",   "asin",
+    "exp",  "exp2", "exp10", "log",   "log2",  "log10", "sin",   "cos",   "tan",   "asin",
     "acos", "atan", "atan2", "sinh",  "cosh",  "tanh",  "asinh", "acosh", "atanh", "pow",
     "powi", "erf",  "erfc",  "expm1", "log1p", "sinpi", "cospi", "tanpi", "cbrt",  "sincos"};
 constexpr std::array<std::string_view, 10> kMachinery = {
-    "ks_abi.h",  "ks_hooks.h",  "ks_sync.h",     "ks_simd.h", "ks_simdgroup_matrix.h",
+    "ks_abi.h",  "ks_hooks.h",  "ks_sync.h",     "ks_simd.h",   "ks_simdgroup_matrix.h",
     "ks_meet.h", "ks_atomic.h", "ks_internal.h", "ks_kernel.h", "ks_trace.h"};
 
 /// "exp" of "exp<float, 4>"
@@ -65,8 +65,8 @@ std::optional<Operation> collective(std::string_view entry) {
   const auto of = [&](const char* what) { return Operation{fmt::format("{}.{}", scope, what)}; };
   if (has("shuffle") || has("shfl") || has("broadcast")) return of("shuffle");
   if (has("prefix") || has("scan")) return of("scan");
-  if (has("ballot") || has("any") || has("all") || has("vote") || has("active") || has("is_first") ||
-      has("match"))
+  if (has("ballot") || has("any") || has("all") || has("vote") || has("active") ||
+      has("is_first") || has("match"))
     return of("vote");
   if (has("simdgroup_barrier") || has("syncwarp")) return Operation{"barrier.simdgroup"};
   if (has("barrier") || has("sync")) return Operation{"barrier.group"};
@@ -210,7 +210,8 @@ std::optional<Operation> operation(const Instruction& instruction, const Origin&
     const std::string_view called = callee(instruction);
     if (is_machinery(origin.inner)) {
       if (called.starts_with('%')) return collective(origin.entry);
-      if (origin.inner == "ks_atomic.h" && !called.starts_with("@llvm.")) return Operation{"atomic"};
+      if (origin.inner == "ks_atomic.h" && !called.starts_with("@llvm."))
+        return Operation{"atomic"};
       return std::nullopt;
     }
     if (called.empty() || called.front() != '@') return std::nullopt;

@@ -13,7 +13,7 @@ namespace ksearch::simt::ir {
 
 /// Where an instruction comes from.
 struct Origin {
-  std::string_view file;   ///< of the kernel author's innermost line; nothing: code of ours alone
+  std::string_view file;  ///< of the kernel author's innermost line; nothing: code of ours alone
   int line = 0;
   std::string_view inner;  ///< the file it stands in
   std::string_view entry;  ///< our function that the author's line calls, or nothing

@@ -204,8 +204,8 @@ int bytes_of(const Module& module, std::string_view type, int depth = 0) {
   return sum;
 }
 
-/// Arrays of the author's that are no registers. What is posted to other lanes is no such thing: its
-/// address is stored.
+/// Arrays of the author's that are no registers. What is posted to other lanes is no such thing:
+/// its address is stored.
 int private_bytes(const Module& module, const Function& function) {
   std::unordered_map<std::string_view, std::string_view> arrays;
   for (const Block& block : function.blocks)

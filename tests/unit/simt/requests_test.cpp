@@ -1,4 +1,5 @@
-// Requests of SIMD-groups to memory, without a kernel: lines, banks, neighbours that are one access.
+// Requests of SIMD-groups to memory, without a kernel: lines, banks, neighbours that are one
+// access.
 #include "simt/engine/requests.h"
 
 #include <gtest/gtest.h>
@@ -78,8 +79,7 @@ TEST(Requests, TurnsOfThreadgroupMemory) {
 
 TEST(Requests, NeighboursOfOneLaneAreOneAccess) {
   const auto seen = requests(32, [&](Requests& r, std::uint32_t lane) {
-    for (std::uint32_t i = 0; i < 8; ++i)
-      r.add(i, MemoryKind::device, false, lane * 16 + i * 2, 2);
+    for (std::uint32_t i = 0; i < 8; ++i) r.add(i, MemoryKind::device, false, lane * 16 + i * 2, 2);
   });
   EXPECT_EQ(seen, (std::vector<Seen>{{0, 4, 1, 32}}));
 }
@@ -98,8 +98,7 @@ TEST(Requests, AlsoFromTheEndAndBetweenOthers) {
 
 TEST(Requests, MoreThanSixteenBytesAreTwo) {
   const auto seen = requests(32, [&](Requests& r, std::uint32_t lane) {
-    for (std::uint32_t i = 0; i < 8; ++i)
-      r.add(i, MemoryKind::device, false, lane * 32 + i * 4, 4);
+    for (std::uint32_t i = 0; i < 8; ++i) r.add(i, MemoryKind::device, false, lane * 32 + i * 4, 4);
   });
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen[0].site, 0u);
@@ -108,8 +107,7 @@ TEST(Requests, MoreThanSixteenBytesAreTwo) {
 
 TEST(Requests, OneInstructionRunTwiceIsTwoRequests) {
   const auto seen = requests(32, [&](Requests& r, std::uint32_t lane) {
-    for (std::uint32_t i = 0; i < 3; ++i)
-      r.add(0, MemoryKind::device, false, lane * 12 + i * 4, 4);
+    for (std::uint32_t i = 0; i < 3; ++i) r.add(0, MemoryKind::device, false, lane * 12 + i * 4, 4);
   });
   EXPECT_EQ(seen.size(), 3u);
 }

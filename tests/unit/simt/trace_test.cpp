@@ -1,5 +1,5 @@
-// What a trace says of small kernels, against the arithmetic on paper. The two lines of every source
-// before the kernel are the include and the using.
+// What a trace says of small kernels, against the arithmetic on paper. The two lines of every
+// source before the kernel are the include and the using.
 #include "kernel_test.h"
 
 namespace ksearch::simt {
@@ -36,22 +36,23 @@ class Trace_ : public KernelTest {
 };
 
 TEST_F(Trace_, LinesOfDeviceMemory) {
-  const Json found = trace(make(
-      "kernel void k(device const float* one [[buffer(0)]], device const float* far [[buffer(1)]],\n"
-      "  device const float* same [[buffer(2)]], device const float* shifted [[buffer(3)]],\n"
-      "  device const half4* four [[buffer(4)]], device const half* eight [[buffer(5)]],\n"
-      "  device const float* some [[buffer(6)]], device float* y [[buffer(7)]],\n"
-      "  constant uint& n [[buffer(8)]], uint t [[thread_position_in_grid]]) {\n"
-      "  float a = one[t] + far[32 * t] + same[0] + shifted[t + 8];\n"
-      "  half4 q = four[t];\n"
-      "  a += float(q.x) * float(q.y) + float(q.z) * float(q.w);\n"
-      "  for (uint i = 0; i < 8; ++i) a += float(eight[8 * t + i]);\n"
-      "  if (t % 2 == 0) y[t + 64] = some[t];\n"
-      "  y[t] = a * float(n);\n}\n",
-      1, 64,
-      {"one=f32:64:iota", "far=f32:2048:iota", "same=f32:1:iota", "shifted=f32:72:iota",
-       "four=f16:256:iota", "eight=f16:512:iota", "some=f32:64:iota", "y=f32:128:const:0",
-       "n=u32:1:const:3"}));
+  const Json found = trace(
+      make("kernel void k(device const float* one [[buffer(0)]], device const float* far "
+           "[[buffer(1)]],\n"
+           "  device const float* same [[buffer(2)]], device const float* shifted [[buffer(3)]],\n"
+           "  device const half4* four [[buffer(4)]], device const half* eight [[buffer(5)]],\n"
+           "  device const float* some [[buffer(6)]], device float* y [[buffer(7)]],\n"
+           "  constant uint& n [[buffer(8)]], uint t [[thread_position_in_grid]]) {\n"
+           "  float a = one[t] + far[32 * t] + same[0] + shifted[t + 8];\n"
+           "  half4 q = four[t];\n"
+           "  a += float(q.x) * float(q.y) + float(q.z) * float(q.w);\n"
+           "  for (uint i = 0; i < 8; ++i) a += float(eight[8 * t + i]);\n"
+           "  if (t % 2 == 0) y[t + 64] = some[t];\n"
+           "  y[t] = a * float(n);\n}\n",
+           1, 64,
+           {"one=f32:64:iota", "far=f32:2048:iota", "same=f32:1:iota", "shifted=f32:72:iota",
+            "four=f16:256:iota", "eight=f16:512:iota", "some=f32:64:iota", "y=f32:128:const:0",
+            "n=u32:1:const:3"}));
   struct Row {
     const char* name;
     int bytes, requests, lines;
@@ -66,6 +67,7 @@ TEST_F(Trace_, LinesOfDeviceMemory) {
   }
   EXPECT_EQ(buffer(found, "far").at("group_lines"), 64);
   EXPECT_EQ(buffer(found, "shifted").at("group_lines"), 3);
+  EXPECT_EQ(buffer(found, "shifted").at("distinct_lines"), 3);
   EXPECT_EQ(buffer(found, "same").at("distinct_bytes_read"), 4);
   EXPECT_EQ(buffer(found, "n").at("loads").at("bytes"), 0);
   EXPECT_EQ(buffer(found, "n").at("constant_bytes_read"), 256);
