@@ -154,6 +154,10 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
   KS_TRY(how.schedule, simt::parse_schedule(options.schedule));
   how.optimize = options.optimize;
   KS_TRY(how.trace_groups, simt::parse_trace_groups(options.trace_groups));
+  how.watch = !options.no_trace;
+  if (options.no_trace) how.trace_groups = 0;
+  how.jobs = options.jobs > 0 ? options.jobs : std::max<std::size_t>(os::allowed_cpus().size(), 1);
+  how.memory_bytes = static_cast<std::uint64_t>(options.memory_gib * (1 << 30));
   how.worker = {os::executable_path().string(), "worker", "simt"};
   KS_TRY(const simt::Report report, simt::check(builder, all, how));
   if (!options.dump.empty())

@@ -96,7 +96,10 @@ struct CheckOptions {
   std::string schedule = "default";
   int optimize = 2;
   std::string trace_groups = "64";  ///< simt::parse_trace_groups
-  std::string dump;                 ///< folder for outputs
+  bool no_trace = false;            ///< outputs only
+  std::size_t jobs = 0;   ///< OS threads; 0: all CPUs
+  double memory_gib = 8;
+  std::string dump;  ///< folder for outputs
   bool no_sandbox = false;
   bool json = false;
 };

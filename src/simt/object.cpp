@@ -81,36 +81,53 @@ CompileRequest preprocessing(const Case& all, const std::string& source) {
   return request;
 }
 
-std::vector<std::string> common_flags() {
-  return {
-    "-std=c++20", "-nostdinc", "-nostdinc++", "-fdeclspec", "-w", "-Xclang",
-        "-cl-single-precision-constant", "-ffp-contract=off", "-fno-math-errno",
-        "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fno-vectorize",
-        "-fno-slp-vectorize", "-gdwarf-4", "-gline-tables-only", "-fPIC", "-fvisibility=hidden",
-        "-fno-color-diagnostics",
+std::vector<std::string> compile_flags(const BuildOptions& options) {
+  std::vector<std::string> flags = {
+    "-std=c++20",
+    "-nostdinc",
+    "-nostdinc++",
+    "-fdeclspec",
+    "-w",
+    fmt::format("-O{}", options.optimize),
+    "-Xclang",
+    "-cl-single-precision-constant",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-strict-aliasing",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-gdwarf-4",
+    "-gline-tables-only",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-color-diagnostics",
+    fmt::format("-DKS_TRACED={}", options.watch ? 1 : 0),
+#ifndef __APPLE__
+    "-ftls-model=initial-exec",  // a lane asks who it is at every operation of its SIMD-group
+#endif
 #if defined(__x86_64__)
-        "-mf16c", "-mfma",
+    "-mf16c",
+    "-mfma",
 #endif
   };
-}
-
-std::vector<std::string> checked_flags(int optimize) {
-  std::vector<std::string> flags = common_flags();
-  flags.insert(flags.end(), {fmt::format("-O{}", optimize),
-                             // Every access and the definedness of every value ...
-                             "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
-                             // ... and what those cannot see.
-                             "-fsanitize=alignment,array-bounds", "-fsanitize-recover=all"});
+  if (options.watch)
+    flags.insert(flags.end(), {"-fno-vectorize", "-fno-slp-vectorize",
+                               // Every access and the definedness of every value ...
+                               "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
+                               // ... and what those cannot see.
+                               "-fsanitize=alignment,array-bounds", "-fsanitize-recover=all"});
   return flags;
 }
 
+/// Of the code that a trace counts in.
 std::vector<std::string> traced_flags() {
-  std::vector<std::string> flags = common_flags();
-  // Arithmetic in half is arithmetic in half, one operation each.
-  // Indices keep their 32 bits: a GPU's do.
-  flags.insert(flags.end(),
-               {"-O2", "-Xclang", "-ffloat16-excess-precision=none", "-Xclang",
-                "-fbfloat16-excess-precision=none", "-mllvm", "-indvars-widen-indvars=false"});
+  std::vector<std::string> flags = compile_flags({.optimize = 2, .watch = false});
+  flags.insert(flags.end(), {"-fno-vectorize", "-fno-slp-vectorize",
+                             // Arithmetic in half is arithmetic in half, one operation each ...
+                             "-Xclang", "-ffloat16-excess-precision=none", "-Xclang",
+                             "-fbfloat16-excess-precision=none",
+                             // ... and indices keep their 32 bits.
+                             "-mllvm", "-indvars-widen-indvars=false"});
   return flags;
 }
 
@@ -181,9 +198,10 @@ base::Result<Prepared> prepare(const toolchain::Builder& builder, const Case& al
 }
 
 base::Result<std::filesystem::path> build_object(const toolchain::Builder& builder,
-                                                 const Prepared& prepared, int optimize) {
-  KS_TRY(const std::string headers, run(builder, prelude(checked_flags(optimize)), "simt/device"));
-  CompileRequest request = compilation(prepared.source, checked_flags(optimize), headers);
+                                                 const Prepared& prepared,
+                                                 const BuildOptions& options) {
+  KS_TRY(const std::string headers, run(builder, prelude(compile_flags(options)), "simt/device"));
+  CompileRequest request = compilation(prepared.source, compile_flags(options), headers);
   request.flags.insert(request.flags.begin(), "-shared");
   request.libraries = {"-x", "none", "-lm"};
   return run(builder, request, prepared.file);
@@ -206,7 +224,6 @@ base::Result<TracedObject> build_traced(const toolchain::Builder& builder,
     "-shared",
     "-fPIC",
     "-w",
-    "-Wno-override-module",
 #if defined(__x86_64__)
     "-mf16c",
     "-mfma",

@@ -17,6 +17,11 @@ namespace ksearch::simt {
 /// -fsanitize=kernel-memory. $KSEARCH_CLANG, then clang++-19, -18, -17, clang++.
 base::Result<toolchain::Compiler> find_clang(const os::Environment& environment);
 
+struct BuildOptions {
+  int optimize = 2;   ///< 0 or 2
+  bool watch = true;  ///< with every access shown to the engine
+};
+
 /// A case as C++ for our headers, and what was noticed on the way.
 struct Prepared {
   std::string file;  ///< the source's name in reports
@@ -26,12 +31,13 @@ struct Prepared {
 /// The kernels of all launches; they have the same function constants.
 base::Result<Prepared> prepare(const toolchain::Builder& builder, const Case& all);
 
-/// The shared library with the kernels, checked. What the source does wrong comes back as a usage
-/// error with its lines.
+/// The shared library with the kernels. What the source does wrong comes back as a usage error with
+/// its lines.
 base::Result<std::filesystem::path> build_object(const toolchain::Builder& builder,
-                                                 const Prepared& prepared, int optimize);
+                                                 const Prepared& prepared,
+                                                 const BuildOptions& options);
 
-/// The same kernels without a check, which tell what they do: see ir/instrument.h.
+/// The same kernels unwatched, which tell what they do: see ir/instrument.h.
 struct TracedObject {
   std::filesystem::path file;
   ir::Instrumented program;

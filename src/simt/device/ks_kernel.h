@@ -116,5 +116,6 @@ struct Run<function> {
 
 #define KS_ATTACH(kernels)                                                                        \
   extern "C" __attribute__((visibility("default"))) KS_PLAIN void ks_attach(ks::Attachment* to) { \
-    *to = {&ks::engine, &ks::lane, &ks::call_state, kernels, sizeof(kernels) / sizeof(*kernels)}; \
+    *to = {&ks::lane,           &ks::call_state, &ks::engine,                                     \
+           &ks::private_memory, kernels,         sizeof(kernels) / sizeof(*kernels)};             \
   }
