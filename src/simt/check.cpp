@@ -279,7 +279,7 @@ void warn_of_thread_limit(const Case& all, Report& report) {
 /// Runs the launches again, uninstrumented but for counts; what they say becomes part of the trace.
 base::Result<Json> traced(const toolchain::Builder& builder, const Case& all,
                           const base::Result<TracedObject>& object, const Shared& shared,
-                          CheckOptions options, const Json& checked) {
+                          CheckOptions options, Report& result) {
   if (!object) return std::unexpected(object.error());
   for (std::size_t i = 0; i < all.buffers.size(); ++i)
     if (all.buffers[i].role == Role::inout) KS_RETURN_IF_ERROR(refill(all, shared, i));
@@ -289,7 +289,8 @@ base::Result<Json> traced(const toolchain::Builder& builder, const Case& all,
                    {"most_groups", options.trace_groups},
                    {"seed", options.schedule.seed}};
   KS_TRY(const Json counted, run_job(builder, all, object->file, shared, options, trace));
-  return trace_report(object->program, counted, checked);
+  result.trace_cpu_seconds = counted.value("cpu_seconds", 0.0);
+  return trace_report(object->program, counted, result.trace);
 }
 
 }  // namespace
@@ -360,7 +361,7 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
   }
   if (traced_object.valid() && can_trace(result)) {
     const auto tracing = Clock::now();
-    auto trace = traced(builder, all, traced_object.get(), shared, options, result.trace);
+    auto trace = traced(builder, all, traced_object.get(), shared, options, result);
     result.trace_seconds = seconds_since(tracing);
     // What is wrong with the kernel is known; how much it does is not then.
     if (trace) {

@@ -42,6 +42,7 @@ struct Report {
   base::Json trace;
   std::map<std::string, std::string> outputs;  ///< bytes of each out and inout buffer
   double compile_seconds = 0, run_seconds = 0, trace_seconds = 0;
+  double trace_cpu_seconds = 0;                       ///< of the traced launches alone
   double kernel_seconds = 0, kernel_cpu_seconds = 0;  ///< of `run_seconds`, the launches alone
   bool clean() const { return findings.empty(); }
 };

@@ -179,11 +179,12 @@ void Job::choose_sample(GroupPlan& plan) {
   groups_ += std::uint64_t{plan.groups[0]} * plan.groups[1] * plan.groups[2];
 }
 
-base::Result<Json> Job::counted(bool whole) const {
+base::Result<Json> Job::counted(bool whole, double cpu_seconds) const {
   if (!whole) return base::usage_error("the kernel", "a fault or a loop without end");
   const Trace& trace = crew_->merged_trace();
   Json report = simt::to_json(trace);
   report["sample"] = {{"traced", trace.groups()}, {"of", groups_}};
+  report["cpu_seconds"] = cpu_seconds;
   return report;
 }
 
@@ -220,15 +221,15 @@ base::Result<Json> Job::run() {
     if (!(whole = crew_->run(plan))) break;
   }
   if (crew_->again()) return Json{{"again", true}};
-  if (json_.contains("trace")) return counted(whole);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const double cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
+  if (json_.contains("trace")) return counted(whole, cpu_seconds);
   // What was not reached is no output that a kernel left out.
   if (whole && watched) check_outputs(*shared_, crew_->buffers(), crew_->findings());
   Json found = Json::array();
   for (const RawFinding& finding : crew_->findings().all()) found.push_back(to_json(finding));
-  Json report{{"findings", std::move(found)},
-              {"seconds", seconds.count()},
-              {"cpu_seconds", static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC}};
+  Json report{
+      {"findings", std::move(found)}, {"seconds", seconds.count()}, {"cpu_seconds", cpu_seconds}};
   if (watched) report["trace"] = trace();
   return report;
 }

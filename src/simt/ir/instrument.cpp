@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "simt/ir/device_headers.h"
 #include "simt/ir/operation.h"
 #include "simt/ir/registers.h"
 #include "simt/ir/type.h"
@@ -156,7 +157,7 @@ class Instrumenter {
   template <class Add>
   void add_access(const Instruction& instruction, const Origin& from,
                   const Definitions& definitions, const std::string& location, const Add& add) {
-    if (is_machinery(from.inner) && from.inner != "ks_simdgroup_matrix.h") return;
+    if (is_machinery(from.inner) && !moves_memory(from.inner)) return;
     const std::vector<std::string_view>& all = instruction.words;
     std::string_view pointer;
     for (std::size_t k = 0; k + 1 < all.size(); ++k)

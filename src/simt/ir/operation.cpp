@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "simt/ir/device_headers.h"
 #include "simt/ir/type.h"
 
 namespace ksearch::simt::ir {
@@ -19,10 +20,6 @@ constexpr std::array<std::string_view, 30> kTranscendental = {
     "exp",  "exp2", "exp10", "log",   "log2",  "log10", "sin",   "cos",   "tan",   "asin",
     "acos", "atan", "atan2", "sinh",  "cosh",  "tanh",  "asinh", "acosh", "atanh", "pow",
     "powi", "erf",  "erfc",  "expm1", "log1p", "sinpi", "cospi", "tanpi", "cbrt",  "sincos"};
-constexpr std::array<std::string_view, 10> kMachinery = {
-    "ks_abi.h",  "ks_hooks.h",  "ks_sync.h",     "ks_simd.h",   "ks_simdgroup_matrix.h",
-    "ks_meet.h", "ks_atomic.h", "ks_internal.h", "ks_kernel.h", "ks_trace.h"};
-
 /// "exp" of "exp<float, 4>"
 std::string_view without_arguments(std::string_view function) {
   return function.substr(0, function.find('<', 1));
@@ -57,10 +54,10 @@ std::optional<Operation> collective(std::string_view entry) {
   const std::string_view name = without_arguments(entry);
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
   if (has("group_array")) return std::nullopt;
-  if (has("multiply") || has("mma"))
-    return Operation{fmt::format("matrix.{}", type_name(argument(entry, 1)))};
-  if (name == "operator*")
-    return Operation{fmt::format("matrix.{}", type_name(argument(entry, 0)))};
+  if (has("multiply") || has("mma") || name == "operator*") {
+    const std::string_view type = type_name(argument(entry, name == "operator*" ? 0 : 1));
+    return Operation{type.empty() ? "matrix" : fmt::format("matrix.{}", type)};
+  }
   const char* scope = name.find("quad_") != std::string_view::npos ? "quad" : "simd";
   const auto of = [&](const char* what) { return Operation{fmt::format("{}.{}", scope, what)}; };
   if (has("shuffle") || has("shfl") || has("broadcast")) return of("shuffle");
@@ -136,8 +133,7 @@ std::optional<Operation> conversion(const Instruction& instruction, const Origin
   // Our functions compute in float: a GPU's instructions take and give any float type.
   const bool of_floats = instruction.opcode[2] == 't' ? instruction.opcode == "fptrunc"
                                                       : instruction.opcode == "fpext";
-  if (of_floats && (origin.inner == "ks_math.h" || origin.inner == "ks_integer.h"))
-    return std::nullopt;
+  if (of_floats && is_mathematical(origin.inner)) return std::nullopt;
   const Type from = parse_type(type_text(instruction));
   const Type into = parse_type(target_text(instruction));
   return Operation{fmt::format("convert.{}_{}", name(from), name(into)), into.count};
@@ -145,16 +141,13 @@ std::optional<Operation> conversion(const Instruction& instruction, const Origin
 
 /// The type that our function was asked for, where it computes in another one.
 std::string_view asked_type(const Origin& origin, const Type& type) {
-  if (origin.inner != "ks_math.h" && origin.inner != "ks_integer.h") return name(type);
+  if (!is_mathematical(origin.inner)) return name(type);
   const std::string_view asked = type_name(argument(origin.entry, 0));
   if (type.is_float()) return asked == "half" || asked == "bfloat" ? asked : "float";
   return asked.empty() ? name(type) : asked;
 }
 
 }  // namespace
-
-bool is_device_header(std::string_view file) { return file.starts_with("ks_"); }
-bool is_machinery(std::string_view file) { return is_one_of(file, kMachinery); }
 
 Origin origin(const Module& module, const Instruction& instruction) {
   Origin result;
@@ -234,7 +227,7 @@ std::optional<Operation> operation(const Instruction& instruction, const Origin&
     if (all.end() - condition > 2) type = parse_type(condition[2]);
   }
   // Functions of pi go through double; 1 / sqrt is one operation of a GPU.
-  if (type.kind == Type::Kind::float64 && origin.inner == "ks_math.h") return std::nullopt;
+  if (type.kind == Type::Kind::float64 && is_mathematical(origin.inner)) return std::nullopt;
   if (opcode == "fdiv" && without_arguments(origin.entry) == "rsqrt") return std::nullopt;
   return Operation{typed(asked_type(origin, type), what), type.count};
 }

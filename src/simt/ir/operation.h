@@ -21,11 +21,6 @@ struct Origin {
 };
 Origin origin(const Module& module, const Instruction& instruction);
 
-/// Whether a header of this name is ours.
-bool is_device_header(std::string_view file);
-/// Whether it makes lanes meet, binds arguments and the like: nothing that a GPU's thread computes.
-bool is_machinery(std::string_view file);
-
 struct Operation {
   std::string kind;
   int count = 1;

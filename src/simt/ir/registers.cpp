@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "simt/ir/device_headers.h"
 #include "simt/ir/operation.h"
 #include "simt/ir/type.h"
 
@@ -12,7 +12,6 @@ namespace {
 
 // What the hardware keeps for itself: masks of divergent branches, the position of the thread.
 constexpr int kReserved = 6;
-constexpr int kDeepestType = 16;
 
 struct Value {
   const Instruction* made = nullptr;
@@ -186,23 +185,6 @@ class Liveness {
   std::vector<Value> values_;
   std::vector<std::vector<bool>> in_;
 };
-
-int bytes_of(const Module& module, std::string_view type, int depth = 0) {
-  if (depth > kDeepestType) return 0;
-  if (type.starts_with('%')) return bytes_of(module, module.named_type(type), depth + 1);
-  if (const int bytes = parse_type(type).bytes(); bytes > 0) return bytes;
-  if (type.size() < 2) return 0;
-  if (const std::size_t times = type.find(" x "); type.front() == '[' && times < type.size()) {
-    int count = 0;
-    std::from_chars(type.data() + 1, type.data() + times, count);
-    return count * bytes_of(module, type.substr(times + 3, type.size() - times - 4), depth + 1);
-  }
-  int sum = 0;
-  if (type.front() == '{')
-    for (const std::string_view part : words(type.substr(1, type.size() - 2)))
-      sum += bytes_of(module, part, depth + 1);
-  return sum;
-}
 
 /// Arrays of the author's that are no registers. What is posted to other lanes is no such thing:
 /// its address is stored.

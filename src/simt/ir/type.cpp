@@ -7,6 +7,8 @@
 namespace ksearch::simt::ir {
 namespace {
 
+constexpr int kDeepestType = 16;
+
 int leading_number(std::string_view text) {
   int number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
@@ -70,6 +72,22 @@ std::string_view name(const Type& type) {
     default:
       return "long";
   }
+}
+
+int bytes_of(const Module& module, std::string_view type, int depth) {
+  if (depth > kDeepestType) return 0;
+  if (type.starts_with('%')) return bytes_of(module, module.named_type(type), depth + 1);
+  if (type.size() < 2) return 0;
+  if (const int bytes = parse_type(type).bytes(); bytes > 0 && type.front() != '{') return bytes;
+  if (const std::size_t times = type.find(" x "); type.front() == '[' && times < type.size()) {
+    return leading_number(type.substr(1)) *
+           bytes_of(module, type.substr(times + 3, type.size() - times - 4), depth + 1);
+  }
+  int sum = 0;
+  if (type.front() == '{')
+    for (const std::string_view part : words(type.substr(1, type.size() - 2)))
+      sum += bytes_of(module, part, depth + 1);
+  return sum;
 }
 
 }  // namespace ksearch::simt::ir

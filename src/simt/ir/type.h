@@ -5,6 +5,8 @@
 
 namespace ksearch::simt::ir {
 
+class Module;
+
 struct Type {
   enum class Kind { none, integer, half, bfloat, float32, float64, pointer, aggregate };
   Kind kind = Kind::none;
@@ -16,6 +18,9 @@ struct Type {
 
 /// `none` where the text is no type.
 Type parse_type(std::string_view text);
+
+/// Of a type in memory, where names stand for structures; 0 where it is unknown.
+int bytes_of(const Module& module, std::string_view type, int depth = 0);
 
 /// "float", "half", "bfloat", "double"; "bool", "short" (up to 16 bits), "int", "long".
 std::string_view name(const Type& type);
