@@ -126,8 +126,10 @@ std::vector<std::string> traced_flags() {
                              // Arithmetic in half is arithmetic in half, one operation each ...
                              "-Xclang", "-ffloat16-excess-precision=none", "-Xclang",
                              "-fbfloat16-excess-precision=none",
-                             // ... and indices keep their 32 bits.
-                             "-mllvm", "-indvars-widen-indvars=false"});
+                             // ... indices keep their 32 bits ...
+                             "-mllvm", "-indvars-widen-indvars=false",
+                             // ... and loops over a thread's arrays become straight code.
+                             "-mllvm", "-unroll-threshold=3000"});
   return flags;
 }
 

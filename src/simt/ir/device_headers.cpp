@@ -28,15 +28,15 @@ constexpr std::array<std::string_view, 6> kMathematical = {
     "ks_cuda_math.h", "ks_cuda_half_functions.h", "ks_cuda_integer.h"};
 
 template <std::size_t n>
-bool is_one_of(std::string_view file, const std::array<std::string_view, n>& list) {
+bool lists(const std::array<std::string_view, n>& list, std::string_view file) {
   return std::find(list.begin(), list.end(), file) != list.end();
 }
 
 }  // namespace
 
 bool is_device_header(std::string_view file) { return file.starts_with("ks_"); }
-bool is_machinery(std::string_view file) { return is_one_of(file, kMachinery); }
-bool moves_memory(std::string_view file) { return is_one_of(file, kMovers); }
-bool is_mathematical(std::string_view file) { return is_one_of(file, kMathematical); }
+bool is_machinery(std::string_view file) { return lists(kMachinery, file); }
+bool moves_memory(std::string_view file) { return lists(kMovers, file); }
+bool is_mathematical(std::string_view file) { return lists(kMathematical, file); }
 
 }  // namespace ksearch::simt::ir
