@@ -50,8 +50,10 @@ class Instrumenter {
  private:
   using Definitions = std::unordered_map<std::string_view, const Instruction*>;
 
-  /// Whether anything in it is the author's.
+  /// Whether anything in it is the author's. What our functions do for other lanes is not, even on
+  /// a type of the author's.
   bool is_kernel_code(const Function& function) const {
+    if (is_machinery(module_.frame(function.subprogram).file)) return false;
     for (const Block& block : function.blocks)
       for (const Instruction& instruction : block.instructions)
         if (!origin(module_, instruction).file.empty()) return true;

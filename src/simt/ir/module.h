@@ -49,6 +49,8 @@ class Module {
   const std::vector<Function>& functions() const { return functions_; }
   /// The frames of a location; kept, so that the reference stays.
   const std::vector<Frame>& frames(int location) const;
+  /// The function that a scope, or a function's subprogram, is of.
+  Frame frame(int scope) const;
   /// What "%name = type ..." says, or nothing.
   std::string_view named_type(std::string_view name) const;
   /// A number no metadata has.
@@ -57,7 +59,6 @@ class Module {
  private:
   void read_metadata(std::string_view line);
   static void find_locations(Function& function);
-  Frame frame(int scope) const;
 
   std::string_view text_;
   std::vector<Function> functions_;

@@ -165,6 +165,27 @@ TEST(Ir, InstrumentedTextCountsBlocksAndAccesses) {
   EXPECT_TRUE(has("!11 = !DILocation(line: 0, scope: !3)\n"));
 }
 
+TEST(Ir, WhatIsDoneForOtherLanesIsNotTheAuthors) {
+  const auto result = instrument(R"(define void @ks_trace_access(ptr %0) {
+  ret void
+}
+define linkonce_odr void @resolve(ptr %0, float %1) !dbg !3 {
+  %3 = fadd float %1, %1, !dbg !4
+  store float %3, ptr %0, align 4, !dbg !4
+  ret void
+}
+!1 = !DIFile(filename: "kernel.metal", directory: "")
+!2 = !DIFile(filename: "ks_simd.h", directory: "")
+!3 = distinct !DISubprogram(name: "resolve_reduce<Add, Pair>", scope: !2, file: !2, line: 9)
+!4 = !DILocation(line: 2, scope: !5, inlinedAt: !6)
+!5 = distinct !DISubprogram(name: "operator+", scope: !1, file: !1, line: 2)
+!6 = distinct !DILocation(line: 12, scope: !3)
+)");
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->blocks.empty());
+  EXPECT_TRUE(result->sites.empty());
+}
+
 TEST(Ir, TextWithoutTheHookIsAnError) { EXPECT_FALSE(instrument("define void @f() {\n}\n")); }
 
 TEST(Ir, RegistersAliveAtOnce) {
