@@ -72,7 +72,7 @@ std::string group_memory_text(const Json& memory) {
   return text;
 }
 
-/// "float add 12, mul 4 · int add 3"
+/// "float: add 12, mul 4", "int: add 3": a line each.
 std::string operations_text(const report::Style& style, const Json& operations) {
   constexpr std::array<std::string_view, 8> kFirst = {"float", "half", "bfloat", "matrix",
                                                       "simd",  "quad", "int",    "short"};
@@ -93,7 +93,7 @@ std::string operations_text(const report::Style& style, const Json& operations) 
   std::string result;
   const char* heading = "operations";
   for (const auto& [group, text] : groups) {
-    result += paragraph(style, heading, fmt::format("{:<8} {}", group.second, text));
+    result += paragraph(style, heading, fmt::format("{}: {}", group.second, text));
     heading = "";
   }
   return result;
