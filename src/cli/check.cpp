@@ -148,6 +148,7 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
   KS_TRY(const toolchain::Compiler clang, simt::find_clang(context.environment));
   os::SandboxOptions confinement;
   confinement.allow_none = options.no_sandbox;
+  confinement.remember = os::cache_folder(context.environment) / "sandbox";
   KS_TRY(const os::Sandbox sandbox, os::Sandbox::find(confinement));
   const toolchain::Builder builder(clang, sandbox, os::cache_folder(context.environment));
   simt::CheckOptions how;

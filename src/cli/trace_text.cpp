@@ -152,6 +152,12 @@ std::string trace_text(const Json& trace) {
                             number(trace, "threads"), number(trace, "groups"),
                             number(trace, "simd_operations"), number(trace, "threadgroup_barriers"),
                             number(trace, "simdgroup_barriers")));
+  if (const std::uint64_t bytes = number(trace, "unwatched_bytes"); bytes > 0)
+    text +=
+        paragraph(style, "not watched",
+                  fmt::format("{} bytes, for races and for being written: the memory for that is "
+                              "used up (--memory)",
+                              bytes));
   if (trace.contains("not_traced"))
     return text +
            paragraph(style, "not traced", report::printable(style, trace.value("not_traced", "")));

@@ -63,6 +63,9 @@ struct CheckOptions {
   std::chrono::seconds time{120};   ///< of the run
   /// Groups of each launch that are traced, a sample where there are more; 0: none.
   std::uint32_t trace_groups = 0;
+  std::vector<std::string> worker;    ///< command of the process that runs the kernel
+  std::chrono::seconds time{120};     ///< of the run
+  std::chrono::seconds patience{10};  ///< CPU time in which a thread must get somewhere
 };
 
 /// An error is the case's (usage: it does not compile, nothing is bound) or the environment's.

@@ -96,6 +96,8 @@ std::vector<std::string> compile_flags(const BuildOptions& options) {
     "-fno-strict-aliasing",
     "-fno-exceptions",
     "-fno-rtti",
+    // C++ lets a loop without end vanish, and the function with it; it is to be found.
+    "-fno-finite-loops",
     "-gdwarf-4",
     "-gline-tables-only",
     "-fPIC",
@@ -155,10 +157,32 @@ CompileRequest compilation(const std::string& source, std::vector<std::string> f
   request.main = "kernel.cpp";
   request.flags = std::move(flags);
   // Its name is the hash of all that went into it: nothing to validate.
-  request.flags.insert(request.flags.end(),
-                       {"-include-pch", prelude, "-Xclang", "-fno-validate-pch", "-x", "c++"});
+  request.flags.insert(request.flags.end(), {"-c", "-include-pch", prelude, "-Xclang",
+                                             "-fno-validate-pch", "-x", "c++"});
   request.read = {prelude};
+  request.output = "kernel.o";
   return request;
+}
+
+/// The linker itself: clang, to link too, would start itself a second time. What the object lacks
+/// (the C library's functions of numbers, the compiler's of half) the worker has.
+CompileRequest linking(const std::string& object) {
+  CompileRequest request;
+  request.files.emplace_back("kernel.o", object);
+  request.main = "kernel.o";
+  request.flags = {"-shared"};
+#ifdef __APPLE__
+  request.flags.insert(request.flags.end(), {"-undefined", "dynamic_lookup"});
+#else
+  request.program = "/usr/bin/ld";
+#endif
+  return request;
+}
+
+base::Result<std::string> linked(const toolchain::Builder& builder, const std::string& compiled,
+                                 const std::string& what) {
+  KS_TRY(const std::string code, os::read_file(compiled));
+  return run(builder, linking(code), what);
 }
 
 }  // namespace
@@ -203,17 +227,17 @@ base::Result<std::filesystem::path> build_object(const toolchain::Builder& build
                                                  const Prepared& prepared,
                                                  const BuildOptions& options) {
   KS_TRY(const std::string headers, run(builder, prelude(compile_flags(options)), "simt/device"));
-  CompileRequest request = compilation(prepared.source, compile_flags(options), headers);
-  request.flags.insert(request.flags.begin(), "-shared");
-  request.libraries = {"-x", "none", "-lm"};
-  return run(builder, request, prepared.file);
+  KS_TRY(
+      const std::string compiled,
+      run(builder, compilation(prepared.source, compile_flags(options), headers), prepared.file));
+  return linked(builder, compiled, prepared.file);
 }
 
 base::Result<TracedObject> build_traced(const toolchain::Builder& builder,
                                         const Prepared& prepared) {
   KS_TRY(const std::string headers, run(builder, prelude(traced_flags()), "simt/device"));
   CompileRequest optimised = compilation(prepared.source, traced_flags(), headers);
-  optimised.flags.insert(optimised.flags.begin(), {"-S", "-emit-llvm"});
+  optimised.flags.insert(optimised.flags.end(), {"-S", "-emit-llvm"});
   optimised.output = "kernel.ll";
   KS_TRY(const std::string file, run(builder, optimised, prepared.file));
   KS_TRY(const std::string text, os::read_file(file));
@@ -223,7 +247,7 @@ base::Result<TracedObject> build_traced(const toolchain::Builder& builder,
   request.main = "kernel.ll";
   request.flags = {
     "-O1",
-    "-shared",
+    "-c",
     "-fPIC",
     "-w",
 #if defined(__x86_64__)
@@ -233,9 +257,10 @@ base::Result<TracedObject> build_traced(const toolchain::Builder& builder,
     "-x",
     "ir"
   };
-  request.libraries = {"-x", "none", "-lm"};
-  KS_TRY(std::string object, run(builder, request, prepared.file));
-  return TracedObject{std::move(object), std::move(program)};
+  request.output = "kernel.o";
+  KS_TRY(const std::string compiled, run(builder, request, prepared.file));
+  KS_TRY(const std::string object, linked(builder, compiled, prepared.file));
+  return TracedObject{object, std::move(program)};
 }
 
 }  // namespace ksearch::simt

@@ -31,20 +31,20 @@ using Resolve = void (*)(Post* const* lanes, u32 mask);
 
 /// What a lane posts and what comes back. Those of a SIMD-group lie one after the other.
 struct Mailbox {
-  static constexpr u32 kIn = 128, kOut = 96;
-  alignas(64) char in[kIn];
-  alignas(32) char out[kOut];
-  Post post;  ///< points at the two above
+  static constexpr u32 kIn = 96, kOut = 128;
+  alignas(64) Post post;     ///< points at the two below
+  alignas(32) char in[kIn];  ///< small ones are in one cache line with the post
+  alignas(64) char out[kOut];
 };
 static_assert(sizeof(Mailbox) == 256);
 
 /// The current lane, as its code sees it.
 struct Lane {
   static constexpr u32 kDeepest = 16;
-  Thread thread;
-  u32 path[kDeepest];  ///< numbers of the calls it is in, outermost first: see ks_sync.h
-  u32 depth;
   Mailbox* mailbox;
+  u32 depth;
+  u32 path[kDeepest];  ///< numbers of the calls it is in, outermost first: see ks_sync.h
+  Thread thread;
   u32* counters;  ///< how often it ran each block, where that is traced
 };
 
@@ -124,7 +124,7 @@ struct Engine {
   void (*outside_array)(const void* pc);
   void* (*group_array)(const void* key, u64 bytes, u64 alignment, const char* name, const void* pc);
   /// What the lane's mailbox holds goes to `resolve`; its answer is there afterwards.
-  void (*collective)(Resolve resolve, u32 source);
+  void (*collective)(Resolve resolve, u32 source, const void* pc);
   void (*barrier)(BarrierScope scope, u32 orders);
   /// In a Resolve: this lane's result is no defined value.
   void (*undefined_lane)(void* at, u64 bytes, u32 lane);

@@ -53,7 +53,7 @@ class Cells {
     int shift = 0;          ///< of the bytes a cell stands for
   };
   /// The cells of exactly these bytes, which lie in one page.
-  Run cover(std::size_t offset, std::size_t bytes) {
+  [[gnu::always_inline]] Run cover(std::size_t offset, std::size_t bytes) {
     Page& page = directory()[offset / kPage];
     const std::size_t uneven = (offset | bytes) & ((std::size_t{1} << page.shift) - 1);
     if (!page.cells || uneven != 0) [[unlikely]]

@@ -1,13 +1,13 @@
 // Deals the groups of a launch to OS threads, each with a machine of its own.
 //
-// The answer must not depend on how many there are. Groups of a launch are independent on a GPU, and
-// most kernels keep to that; so each thread runs whole groups and notes who used what on top of what
-// earlier launches left, and after the launch the notes are laid together. Where two groups used one
-// place in a way that needs an order - a race, an atomic, two writes of one value - or where a group
-// stopped the run, what was seen depends on chance: the run is given up (`again`) and the parent
-// starts it anew on one thread, whose order of groups is the rule. Groups that wait for each other
-// by atomics therefore run as they always did: in order, one after the other, and one that waits for
-// a later group is told as livelock.
+// The answer must not depend on how many there are. Groups of a launch are independent on a GPU,
+// and most kernels keep to that; so each thread runs whole groups and notes who used what on top of
+// what earlier launches left, and after the launch the notes are laid together. Where two groups
+// used one place in a way that needs an order - a race, an atomic, two writes of one value - or
+// where a group stopped the run, what was seen depends on chance: the run is given up (`again`) and
+// the parent starts it anew on one thread, whose order of groups is the rule. Groups that wait for
+// each other by atomics therefore run as they always did: in order, one after the other, and one
+// that waits for a later group is told as livelock.
 #pragma once
 
 #include <condition_variable>
@@ -22,8 +22,8 @@ namespace ksearch::simt {
 
 class Crew {
  public:
-  Crew(SharedState& shared, std::size_t threads, std::uint32_t lanes, Schedule schedule,
-       std::uint64_t seed);
+  Crew(SharedState& shared, std::size_t threads, std::uint32_t lanes,
+       const Machine::Options& options);
   ~Crew();
   Crew(const Crew&) = delete;
 

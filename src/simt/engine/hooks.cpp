@@ -93,29 +93,21 @@ struct Hooks {
     std::memset(at, 0xff, bytes);
     h.m.watch_.set_undefined(at, bytes, OriginKind::lane, h.m.fibers_[h.m.first_ + lane].pc);
   }
-  static void collective(ks::Resolve resolve, ks::u32 source) {
-    Machine& m = *t_machine;
-    Machine::Fiber& fiber = m.fibers_[m.current_];
-    fiber.resolve = resolve;
-    fiber.lane.mailbox->post.source = source;
-    m.wait(Machine::Wait::collective, __builtin_return_address(0));
-  }
-  static void barrier(ks::BarrierScope scope, ks::u32 orders) {
-    Machine& m = *t_machine;
-    Machine::Fiber& fiber = m.fibers_[m.current_];
-    fiber.orders = orders;
-    fiber.resolve = nullptr;
-    m.wait(scope == ks::BarrierScope::group ? Machine::Wait::group_barrier
-                                            : Machine::Wait::simdgroup_barrier,
-           __builtin_return_address(0));
-  }
 };
 
 const ks::Engine& Machine::engine() {
-  static const ks::Engine all{Hooks::load,          Hooks::store,          Hooks::copy,
-                              Hooks::fill,          Hooks::used_undefined, Hooks::misaligned,
-                              Hooks::outside_array, Hooks::group_array,    Hooks::collective,
-                              Hooks::barrier,       Hooks::undefined_lane, Hooks::atomic,
+  static const ks::Engine all{Hooks::load,
+                              Hooks::store,
+                              Hooks::copy,
+                              Hooks::fill,
+                              Hooks::used_undefined,
+                              Hooks::misaligned,
+                              Hooks::outside_array,
+                              Hooks::group_array,
+                              collective,
+                              barrier,
+                              Hooks::undefined_lane,
+                              Hooks::atomic,
                               Hooks::trace};
   return all;
 }

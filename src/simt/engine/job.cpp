@@ -202,11 +202,13 @@ base::Result<Json> Job::run() {
                                       .watched = watched});
   KS_RETURN_IF_ERROR(map_buffers());
   const std::string schedule = json_.at("schedule");
-  crew_ = std::make_unique<Crew>(*shared_, threads, lanes,
-                                 schedule == "reversed" ? Schedule::reversed
-                                 : schedule == "random" ? Schedule::random
-                                                        : Schedule::forward,
-                                 json_.at("seed").get<std::uint64_t>());
+  crew_ = std::make_unique<Crew>(
+      *shared_, threads, lanes,
+      Machine::Options{.schedule = schedule == "reversed" ? Schedule::reversed
+                                   : schedule == "random" ? Schedule::random
+                                                          : Schedule::forward,
+                       .seed = json_.at("seed"),
+                       .patience = json_.at("patience")});
   if (json_.contains("trace"))
     crew_->start_trace({json_.at("trace").at("blocks"), json_.at("trace").at("sites")});
   KS_TRY(const LoadedObject object, load_locked());
@@ -228,8 +230,11 @@ base::Result<Json> Job::run() {
   if (whole && watched) check_outputs(*shared_, crew_->buffers(), crew_->findings());
   Json found = Json::array();
   for (const RawFinding& finding : crew_->findings().all()) found.push_back(to_json(finding));
-  Json report{
-      {"findings", std::move(found)}, {"seconds", seconds.count()}, {"cpu_seconds", cpu_seconds}};
+  Json report{{"findings", std::move(found)},
+              {"seconds", seconds.count()},
+              {"cpu_seconds", static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC}};
+  if (json_.contains("trace"))
+    crew_->start_trace({json_.at("trace").at("blocks"), json_.at("trace").at("sites")});
   if (watched) report["trace"] = trace();
   return report;
 }

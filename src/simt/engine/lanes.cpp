@@ -30,7 +30,7 @@ bool earlier(const ks::Lane& a, const ks::Lane& b) {
 
 }  // namespace
 
-bool Machine::same_place(const Fiber& a, const Fiber& b) const {
+bool Machine::same_place(const Fiber& a, const Fiber& b) {
   if (a.wait != b.wait || a.resolve != b.resolve || a.lane.depth != b.lane.depth) return false;
   const std::uint32_t n = std::min(a.lane.depth, ks::Lane::kDeepest);
   for (std::uint32_t i = 0; i < n; ++i)
@@ -50,7 +50,7 @@ std::byte* Machine::take_stack() {
   return end;
 }
 
-void Machine::select(int index) {
+[[gnu::always_inline]] inline void Machine::select(int index) {
   Fiber& fiber = this->fiber(index);
   current_ = static_cast<std::uint32_t>(index);
   steps_ = steps_ + 1;
@@ -62,12 +62,27 @@ void Machine::select(int index) {
   watch_.settle();
 }
 
-void* Machine::top_of(int index) {
-  if (void* top = fiber(index).top) [[likely]]
-    return top;
+[[gnu::always_inline]] inline void* Machine::top_of(int index) {
+  void* top = fiber(index).top;
+  return top ? top : fresh_top();
+}
+
+void* Machine::fresh_top() {
   std::byte* end = take_stack();
   const auto number = static_cast<std::size_t>(end - memory_.begin) / LaneMemory::kStack;
   return prepare_fiber(end - number % kColours * kColour, fiber_main);
+}
+
+[[gnu::always_inline]] inline int Machine::next_lane() {
+  if (group_->ready == 0) {
+    if (trace_) trace_->meet();
+    if (group_->waiting == 0) return kNobody;
+    watch_.settle();
+    serve();
+  }
+  const int lane = std::countr_zero(group_->ready);
+  group_->ready &= group_->ready - 1;
+  return static_cast<int>(first_) + lane;
 }
 
 void Machine::run_simdgroup(std::uint32_t simdgroup) {
@@ -81,18 +96,6 @@ void Machine::run_simdgroup(std::uint32_t simdgroup) {
   ksearch_switch_fiber(&scheduler_top_, top_of(lane));
   running_ = 0;
   watch_.settle();
-}
-
-int Machine::next_lane() {
-  if (group_->ready == 0) {
-    if (trace_) trace_->meet();
-    if (group_->waiting == 0) return kNobody;
-    watch_.settle();
-    serve();
-  }
-  const int lane = std::countr_zero(group_->ready);
-  group_->ready &= group_->ready - 1;
-  return static_cast<int>(first_) + lane;
 }
 
 std::uint32_t Machine::those_at_the_earliest_place() const {
@@ -159,19 +162,17 @@ void Machine::fiber_main() {
       continue;
     }
     std::byte here;
-    m.free_stacks_.push_back(m.memory_.begin +
-                             (static_cast<std::size_t>(&here - m.memory_.begin) /
-                                  LaneMemory::kStack +
-                              1) *
-                                 LaneMemory::kStack);
+    m.free_stacks_.push_back(
+        m.memory_.begin +
+        (static_cast<std::size_t>(&here - m.memory_.begin) / LaneMemory::kStack + 1) *
+            LaneMemory::kStack);
     if (next != kNobody) m.select(next);
     ksearch_switch_fiber(&m.left_, next != kNobody ? m.fiber(next).top : m.scheduler_top_);
     __builtin_unreachable();
   }
 }
 
-void Machine::wait(Wait what, const void* pc) {
-  Fiber& fiber = fibers_[current_];
+[[gnu::always_inline]] inline void Machine::wait(Fiber& fiber, Wait what, const void* pc) {
   const std::uint32_t bit = 1u << (current_ - first_);
   fiber.wait = what;
   fiber.pc = pc;
@@ -191,6 +192,23 @@ void Machine::wait(Wait what, const void* pc) {
   void* to = another ? top_of(next) : nullptr;
   select(next);
   if (another) ksearch_switch_fiber(&fiber.top, to);
+}
+
+void Machine::collective(ks::Resolve resolve, ks::u32 source, const void* pc) {
+  Machine& m = *t_machine;
+  Fiber& fiber = m.fibers_[m.current_];
+  fiber.resolve = resolve;
+  fiber.lane.mailbox->post.source = source;
+  m.wait(fiber, Wait::collective, pc ? pc : __builtin_return_address(0));
+}
+
+void Machine::barrier(ks::BarrierScope scope, ks::u32 orders) {
+  Machine& m = *t_machine;
+  Fiber& fiber = m.fibers_[m.current_];
+  fiber.orders = orders;
+  fiber.resolve = nullptr;
+  m.wait(fiber, scope == ks::BarrierScope::group ? Wait::group_barrier : Wait::simdgroup_barrier,
+         __builtin_return_address(0));
 }
 
 }  // namespace ksearch::simt

@@ -22,7 +22,7 @@ std::uint32_t mask_of(std::uint32_t lanes) {
 
 }  // namespace
 
-thread_local Machine* t_machine = nullptr;
+constinit thread_local Machine* t_machine = nullptr;
 
 Counts& Counts::operator+=(const Counts& other) {
   groups += other.groups;
@@ -33,11 +33,10 @@ Counts& Counts::operator+=(const Counts& other) {
   return *this;
 }
 
-Machine::Machine(Watch& watch, LaneMemory memory, Schedule schedule, std::uint64_t seed)
+Machine::Machine(Watch& watch, LaneMemory memory, const Options& options)
     : watch_(watch),
       memory_(memory),
-      schedule_(schedule),
-      seed_(seed),
+      options_(options),
       fibers_(memory.lanes),
       call_state_(kCallState),
       signal_stack_(1 << 16) {
@@ -145,10 +144,10 @@ std::vector<std::uint32_t> Machine::order_of_simdgroups(std::uint32_t number,
                                                         std::uint32_t stage) const {
   std::vector<std::uint32_t> order(simdgroup_.size());
   std::iota(order.begin(), order.end(), 0u);
-  if (schedule_ == Schedule::reversed) std::reverse(order.begin(), order.end());
-  if (schedule_ == Schedule::random) {
+  if (options_.schedule == Schedule::reversed) std::reverse(order.begin(), order.end());
+  if (options_.schedule == Schedule::random) {
     // Of this group and this stage: whichever OS thread runs it.
-    base::Random random(seed_ ^ std::uint64_t{stage} << 32 ^ number);
+    base::Random random(options_.seed ^ std::uint64_t{stage} << 32 ^ number);
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
   }
   return order;
@@ -164,8 +163,7 @@ void Machine::run_group(std::uint32_t number) {
   for (std::uint32_t i = stacks_made_; i > 0; --i)
     free_stacks_.push_back(memory_.begin + i * LaneMemory::kStack);
   watch_.running().group = group;
-  watch_.begin_group(number + 1, static_cast<std::uint32_t>(simdgroup_.size()),
-                     plan_.group_memory);
+  watch_.begin_group(number + 1, static_cast<std::uint32_t>(simdgroup_.size()), plan_.group_memory);
   for (std::size_t i = 0; i < plan_.group_memory.size() && i < 32; ++i)
     arguments_.group_memory[i] = watch_.group_slot(i);
   std::uint32_t stage = 0;

@@ -45,11 +45,10 @@ struct LaneMemory {
   std::uint32_t lanes = 0;  ///< in a group, at most
 
   static std::size_t bytes(std::uint32_t lanes) {
-    return lanes * (kStack + sizeof(ks::Mailbox)) + (lanes * sizeof(ks::Post*) + 4095) / 4096 * 4096;
+    return lanes * (kStack + sizeof(ks::Mailbox)) +
+           (lanes * sizeof(ks::Post*) + 4095) / 4096 * 4096;
   }
-  ks::Mailbox* mailboxes() const {
-    return reinterpret_cast<ks::Mailbox*>(begin + lanes * kStack);
-  }
+  ks::Mailbox* mailboxes() const { return reinterpret_cast<ks::Mailbox*>(begin + lanes * kStack); }
   ks::Post** posts() const { return reinterpret_cast<ks::Post**>(mailboxes() + lanes); }
 };
 
@@ -57,7 +56,12 @@ class Machine {
  public:
   static constexpr std::uint32_t kMostThreads = 1024;
 
-  Machine(Watch& watch, LaneMemory memory, Schedule schedule, std::uint64_t seed);
+  struct Options {
+    Schedule schedule = Schedule::forward;
+    std::uint64_t seed = 0;
+    int patience = 10;  ///< CPU seconds in which a lane must reach a wait or its end
+  };
+  Machine(Watch& watch, LaneMemory memory, const Options& options);
   ~Machine();
   Machine(const Machine&) = delete;
 
@@ -78,13 +82,14 @@ class Machine {
  private:
   static constexpr int kNobody = -1;
   enum class Wait : std::uint8_t { none, collective, simdgroup_barrier, group_barrier, done };
-  struct Fiber {
-    ks::Lane lane{};
+  /// What a turn of a lane needs lies in one cache line.
+  struct alignas(64) Fiber {
     void* top = nullptr;  ///< null: not started
-    Wait wait = Wait::none;
     ks::Resolve resolve = nullptr;
-    std::uint32_t orders = 0;
     const void* pc = nullptr;
+    std::uint32_t orders = 0;
+    Wait wait = Wait::none;
+    ks::Lane lane{};
   };
   /// Lanes of a SIMD-group, by what they do.
   struct Simdgroup {
@@ -121,16 +126,18 @@ class Machine {
   void select(int index);
   /// Goes on with a lane that has a stack, or starts one on a fresh stack.
   void* top_of(int index);
-  void wait(Wait what, const void* pc);
+  void* fresh_top();
+  void wait(Fiber& fiber, Wait what, const void* pc);
+  static void collective(ks::Resolve resolve, ks::u32 source, const void* pc);
+  static void barrier(ks::BarrierScope scope, ks::u32 orders);
   std::byte* take_stack();
-  bool same_place(const Fiber& a, const Fiber& b) const;
+  static bool same_place(const Fiber& a, const Fiber& b);
 
   Watch& watch_;
   Trace* trace_ = nullptr;
   LaneMemory memory_;
   ks::Attachment attachment_{};
-  Schedule schedule_;
-  std::uint64_t seed_;
+  Options options_;
   GroupPlan plan_;
   ks::Arguments arguments_{};
   std::vector<Fiber> fibers_;
@@ -140,7 +147,7 @@ class Machine {
   std::uint32_t threads_ = 0, current_ = 0, first_ = 0;  ///< first_: lane 0 of the SIMD-group
   Simdgroup* group_ = nullptr;                           ///< the SIMD-group that runs
   void* scheduler_top_ = nullptr;
-  void* left_ = nullptr;  ///< where a lane that is done saves what nobody needs
+  void* left_ = nullptr;               ///< where a lane that is done saves what nobody needs
   std::vector<std::byte> call_state_;  ///< clang's; one for all lanes, see lanes.cpp
   Counts counts_;
 
@@ -159,6 +166,6 @@ class Machine {
 
 /// The machine of the calling OS thread: functions that an object calls, and signal handlers, have
 /// no other way to it.
-extern thread_local Machine* t_machine;
+extern constinit thread_local Machine* t_machine;
 
 }  // namespace ksearch::simt

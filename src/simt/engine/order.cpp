@@ -30,6 +30,7 @@ void Order::begin_group(std::uint32_t group, std::uint32_t simdgroups) {
   current_.assign(simdgroups, 0);
   for (std::uint32_t i = 0; i < simdgroups; ++i)
     open(i, {.launch = launch_, .group = group, .simdgroup = i});
+  since_barrier_ = current_.empty() ? 0 : current_[0];
 }
 
 void Order::group_barrier(std::uint32_t orders) {
@@ -40,6 +41,7 @@ void Order::group_barrier(std::uint32_t orders) {
     if (orders & ks::kOrdersGroup) ++next.epoch[1];
     open(i, next);
   }
+  if (orders & ks::kOrdersGroup) since_barrier_ = current_[0];
 }
 
 void Order::simdgroup_barrier(std::uint32_t simdgroup, std::uint32_t orders) {
@@ -50,10 +52,10 @@ void Order::simdgroup_barrier(std::uint32_t simdgroup, std::uint32_t orders) {
   open(simdgroup, next);
 }
 
-Order::Known Order::relation(std::uint32_t before, std::uint32_t now) const {
+void Order::learn(Known& known, std::uint32_t before, std::uint32_t now) const {
   const Interval& a = intervals_[before];
   const Interval& b = intervals_[now];
-  Known known{before, now, {}};
+  known = {before, now, {}};
   for (std::size_t m = 0; m < 2; ++m) {
     Relation& r = known.relation[m];
     const bool each_group_has_its_own = m == static_cast<std::size_t>(MemoryKind::group);
@@ -68,7 +70,6 @@ Order::Known Order::relation(std::uint32_t before, std::uint32_t now) const {
     else
       r = Relation::unordered;
   }
-  return known;
 }
 
 }  // namespace ksearch::simt

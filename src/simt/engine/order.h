@@ -51,12 +51,16 @@ class Order {
     return current_[simdgroup] << 6 | lane << 1 | (atomic ? 1u : 0u);
   }
   /// Whether what `before` says happened before what `now` does, now.
-  bool ordered(Stamp before, Stamp now, MemoryKind memory) {
+  [[gnu::always_inline]] bool ordered(Stamp before, Stamp now, MemoryKind memory) {
     Known& known = known_[(before >> 6) % known_.size()];
     if (known.before != before >> 6 || known.now != now >> 6) [[unlikely]]
-      known = relation(before >> 6, now >> 6);
+      learn(known, before >> 6, now >> 6);
     const Relation r = known.relation[static_cast<std::size_t>(memory)];
     return r == Relation::before || (r == Relation::by_lane && lane(before) == lane(now));
+  }
+  /// A cheap test for most of what is ordered: a barrier of the running group came after it.
+  bool long_ago(Stamp before, MemoryKind memory) const {
+    return memory == MemoryKind::group && before >> 6 < since_barrier_;
   }
   /// Whether the interval is of this launch; of the group that runs.
   bool of_this_launch(Stamp stamp) const { return intervals_[stamp >> 6].launch == launch_; }
@@ -79,11 +83,14 @@ class Order {
     std::uint32_t before = 0, now = 0;
     std::array<Relation, 2> relation{};
   };
-  Known relation(std::uint32_t before, std::uint32_t now) const;
+  void learn(Known& known, std::uint32_t before, std::uint32_t now) const;
   void open(std::uint32_t simdgroup, Interval interval);
 
   Intervals& intervals_;
   std::uint32_t next_ = 0, block_end_ = 0;
+  /// The first interval since threadgroup memory was last ordered for all. Its stamps are of this
+  /// thread's groups alone, and their intervals' numbers rise.
+  std::uint32_t since_barrier_ = 0;
   bool full_ = false;
   std::vector<std::uint32_t> current_;  ///< of each SIMD-group
   std::array<Known, 256> known_{};

@@ -6,8 +6,8 @@ namespace ksearch::simt {
 
 Site Sites::number(const void* pc) {
   const std::lock_guard lock(mutex_);
-  const auto [entry, fresh] = numbers_.try_emplace(
-      pc, static_cast<Site>(std::min<std::size_t>(places_.size(), 0xffff)));
+  const auto [entry, fresh] =
+      numbers_.try_emplace(pc, static_cast<Site>(std::min<std::size_t>(places_.size(), 0xffff)));
   if (fresh && places_.size() < 0xffff) places_.push_back(pc);
   return entry->second;
 }

@@ -26,6 +26,7 @@ Watch::Watch(SharedState& shared, bool alone)
       order_(shared.intervals),
       group_pool_(shared.watched ? kGroupCells : 0),
       group_cells_(kGroupRegion, group_pool_),
+      to_end_(kGroupRegion / kGroupBlock * sizeof(std::uint32_t)),
       zeros_(kWidest + 64),
       waste_(kWidest + 64) {
   if (!alone) own_cells_ = Cells(shared.device.size(), shared.pool, &shared.cells);
@@ -58,7 +59,7 @@ PlacedBuffer* Watch::buffer_at(std::size_t offset) {
   return after == buffers_.begin() ? nullptr : &*(after - 1);
 }
 
-ks::Meta Watch::access(const void* at, std::size_t bytes, Use use, const void* pc) {
+ks::Meta Watch::access_any(const void* at, std::size_t bytes, Use use, const void* pc) {
   settle();
   const auto* p = static_cast<const std::byte*>(at);
   if (bytes > kWidest) return nowhere(use.store);
@@ -69,26 +70,36 @@ ks::Meta Watch::access(const void* at, std::size_t bytes, Use use, const void* p
 }
 
 ks::Meta Watch::device_access(const std::byte* at, std::size_t bytes, Use use, const void* pc) {
-  Touch touch{.at = at, .bytes = bytes, .offset = device().offset(at), .use = use, .pc = pc};
-  const std::uint16_t owner = shared_.page_owner[touch.offset / Cells::kPage];
+  const std::size_t offset = device().offset(at);
+  const std::uint16_t owner = shared_.page_owner[offset / Cells::kPage];
   if (owner == SharedState::kNobody) return outside_buffer(at, bytes, use, pc);
   PlacedBuffer& buffer = buffers_[owner];
-  touch.within = touch.offset - buffer.offset;
-  if (touch.within + bytes > buffer.bytes) return outside_buffer(at, bytes, use, pc);
-  touch.site = site(pc);
-  touch.name = &buffer.name;
+  const std::size_t within = offset - buffer.offset;
+  if (within + bytes > buffer.bytes) return outside_buffer(at, bytes, use, pc);
+  const Site where = site(pc);
   if (use.load) (buffer.constant ? buffer.constant_bytes_read : buffer.bytes_read) += bytes;
   if (use.store) {
     buffer.bytes_written += bytes;
-    buffer.last_store = touch.site;
+    buffer.last_store = where;
     buffer.last_store_group = order_.group();
     buffer.last_store_launch = order_.launch();
   }
-  const std::size_t written = check_cells(touch);
-  if (written < bytes && use.load && buffer.role == Role::out)
-    note_unwritten(kind::kUninitialisedOutput, touch, written,
-                   fmt::format("{} of byte {}, which nothing has written", verb(use),
-                               touch.within + written));
+  const bool poisoned = buffer.role == Role::out;
+  if (!quick(MemoryKind::device, offset, bytes, use, pc, !poisoned)) {
+    const Touch touch{.at = at,
+                      .bytes = bytes,
+                      .offset = offset,
+                      .use = use,
+                      .pc = pc,
+                      .site = where,
+                      .name = &buffer.name,
+                      .within = within};
+    const std::size_t written = check_cells(touch);
+    if (written < bytes && use.load && poisoned)
+      note_unwritten(
+          kind::kUninitialisedOutput, touch, written,
+          fmt::format("{} of byte {}, which nothing has written", verb(use), within + written));
+  }
   return device().meta(at);
 }
 
@@ -122,16 +133,15 @@ ks::Meta Watch::outside_buffer(const std::byte* at, std::size_t bytes, Use use, 
 
 ks::Meta Watch::group_access(const std::byte* at, std::size_t bytes, Use use, const void* pc) {
   const std::size_t offset = group_.offset(at);
-  if (last_array_ >= arrays_.size() ||
-      offset - arrays_[last_array_].offset >= arrays_[last_array_].bytes)
-    for (last_array_ = 0; last_array_ < arrays_.size(); ++last_array_)
-      if (offset - arrays_[last_array_].offset < arrays_[last_array_].bytes) break;
-  if (last_array_ >= arrays_.size() ||
-      offset - arrays_[last_array_].offset + bytes > arrays_[last_array_].bytes)
+  const GroupArray* found = nullptr;
+  for (const GroupArray& candidate : arrays_)
+    if (offset - candidate.offset < candidate.bytes) found = &candidate;
+  if (!found || offset - found->offset + bytes > found->bytes)
     return outside_group_array(offset, bytes, use, pc);
-  const GroupArray& array = arrays_[last_array_];
+  const GroupArray& array = *found;
   if (use.load) group_read_ += bytes;
   if (use.store) group_written_ += bytes;
+  if (quick(MemoryKind::group, offset, bytes, use, pc, false)) return group_.meta(at);
   const Touch touch{.at = at,
                     .bytes = bytes,
                     .offset = offset,
@@ -206,54 +216,6 @@ void Watch::set_undefined(const void* at, std::size_t bytes, OriginKind kind, co
   stacks().set_undefined(
       at, bytes,
       static_cast<std::uint32_t>(kind) << kOriginPlaceBits | static_cast<std::uint32_t>(place(pc)));
-}
-
-void Watch::used_undefined(std::uint32_t origin, const void* pc) {
-  const auto from = static_cast<OriginKind>(origin >> kOriginPlaceBits);
-  if (from == OriginKind::none) return;
-  RawFinding f =
-      finding(from == OriginKind::lane ? kind::kUndefinedLane : kind::kUninitialisedVariable,
-              {shared_.object.begin + (origin & kOriginPlaceMask), pc});
-  f.detail = "it decides a branch or an address";
-  findings_.add(std::move(f));
-}
-
-void Watch::misaligned(const void* at, std::size_t alignment, const void* pc) {
-  settle();
-  if (!at) return;
-  RawFinding f = finding(kind::kMisaligned, {pc});
-  if (device().holds(at)) {
-    const std::size_t offset = device().offset(at);
-    if (const PlacedBuffer* buffer = buffer_at(offset)) {
-      f.buffer = buffer->name;
-      f.offset = static_cast<std::int64_t>(offset - buffer->offset);
-    }
-  } else if (group_.holds(at)) {
-    const std::size_t offset = group_.offset(at);
-    for (const GroupArray& array : arrays_)
-      if (offset - array.offset < array.bytes) {
-        f.buffer = array.name;
-        f.offset = static_cast<std::int64_t>(offset - array.offset);
-      }
-  }
-  f.detail = f.offset >= 0 ? fmt::format("byte {} is no multiple of {}, which its type asks for",
-                                         f.offset, alignment)
-                           : fmt::format("an address that is no multiple of {}", alignment);
-  findings_.add(std::move(f));
-}
-
-void Watch::outside_array(const void* pc) {
-  RawFinding f = finding(kind::kOutOfBounds, {pc});
-  f.detail = "an index outside an array of fixed size";
-  findings_.add(std::move(f));
-}
-
-void Watch::wild_access(const void* at, const void* pc) {
-  const bool in_stack = stacks().holds(at);
-  RawFinding f = finding(in_stack ? kind::kStackOverflow : kind::kOutOfBounds, {pc});
-  f.detail = in_stack ? "the thread's private memory is used up"
-                      : "an access to an address far outside every buffer";
-  findings_.add(std::move(f));
 }
 
 }  // namespace ksearch::simt

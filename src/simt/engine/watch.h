@@ -19,7 +19,7 @@ struct Running {
 };
 
 struct Use {
-  bool load = false, store = false, atomic = false;
+  bool load : 1 = false, store : 1 = false, atomic : 1 = false;  // one byte: passed as it is
 };
 
 /// Where an undefined value came from; with the place in the object's code in the origin words of
@@ -30,6 +30,8 @@ inline constexpr std::uint32_t kOriginPlaceMask = (1u << kOriginPlaceBits) - 1;
 
 class Watch {
  public:
+  static constexpr std::size_t kGroupBlock = 256;
+
   /// `alone`: no other OS thread runs groups at the same time.
   Watch(SharedState& shared, bool alone);
 
@@ -50,7 +52,19 @@ class Watch {
   void end_launch();
 
   /// Before a store, after a load. What comes back holds `bytes` bytes of shadow.
-  ks::Meta access(const void* at, std::size_t bytes, Use use, const void* pc);
+  [[gnu::always_inline]] ks::Meta access(const void* at, std::size_t bytes, Use use,
+                                         const void* pc) {
+    if (!pending_) [[likely]] {
+      const std::size_t offset = group_.offset(at);
+      if (offset < group_.size() && array_holds(offset, bytes) &&
+          quick(MemoryKind::group, offset, bytes, use, pc, false)) {
+        if (use.load) group_read_ += bytes;
+        if (use.store) group_written_ += bytes;
+        return group_.meta(at);
+      }
+    }
+    return access_any(at, bytes, use, pc);
+  }
   void copy(void* to, const void* from, std::size_t bytes, const void* pc);
   void fill(void* to, int byte, std::size_t bytes, const void* pc);
   void set_defined(const void* at, std::size_t bytes);
@@ -113,6 +127,11 @@ class Watch {
     RawFinding finding;
   };
 
+  bool array_holds(std::size_t offset, std::size_t bytes) const {
+    const auto left = reinterpret_cast<const std::uint32_t*>(to_end_.data())[offset / kGroupBlock];
+    return offset % kGroupBlock + bytes <= left;
+  }
+  ks::Meta access_any(const void* at, std::size_t bytes, Use use, const void* pc);
   ks::Meta device_access(const std::byte* at, std::size_t bytes, Use use, const void* pc);
   ks::Meta outside_buffer(const std::byte* at, std::size_t bytes, Use use, const void* pc);
   ks::Meta group_access(const std::byte* at, std::size_t bytes, Use use, const void* pc);
@@ -120,6 +139,9 @@ class Watch {
   /// Notes the access in the cells and looks at what they held; returns how many bytes from its
   /// start had been written before.
   std::size_t check_cells(const Touch& touch);
+  /// The same where nothing is to be told, which is nearly always. False: nothing was noted.
+  bool quick(MemoryKind memory, std::size_t offset, std::size_t bytes, Use use, const void* pc,
+             bool initialised);
   void meet_writer(const Touch& touch, Cell& cell, std::size_t i, bool& told);
   void meet_reader(const Touch& touch, Cell& cell, std::size_t i, bool& told);
   /// Told at the end of the group, where nobody wrote it at the same time.
@@ -133,10 +155,13 @@ class Watch {
   Cells& cells(MemoryKind memory) {
     return memory == MemoryKind::group ? group_cells_ : device_cells();
   }
-  Site site(const void* pc) {
+  void learn_site(std::pair<const void*, Site>& cached, const void* pc) {
+    cached = {pc, shared_.sites.number(pc)};
+  }
+  [[gnu::always_inline]] Site site(const void* pc) {
     auto& cached = site_cache_[(reinterpret_cast<std::uintptr_t>(pc) >> 2) % site_cache_.size()];
     if (cached.first != pc) [[unlikely]]
-      cached = {pc, shared_.sites.number(pc)};
+      learn_site(cached, pc);
     return cached.second;
   }
 
@@ -146,7 +171,6 @@ class Watch {
   Region group_;
   std::vector<PlacedBuffer> buffers_;
   std::vector<GroupArray> arrays_;
-  std::size_t last_array_ = 0;
   std::vector<void*> slots_;
   std::size_t group_used_ = 0, dynamic_bytes_ = 0, most_group_bytes_ = 0;
   std::uint64_t group_read_ = 0, group_written_ = 0;
@@ -158,7 +182,48 @@ class Watch {
   std::array<std::pair<const void*, Site>, 1024> site_cache_{};
   std::optional<Pending> pending_;
   std::vector<UnwrittenRead> unwritten_;
+  /// Of each block of threadgroup memory, bytes from its start to the end of the array that has it:
+  /// an array begins with a block, and has it alone.
+  Pages to_end_;
   Pages zeros_, waste_;
 };
+
+[[gnu::always_inline]] inline bool Watch::quick(MemoryKind memory, std::size_t offset,
+                                                std::size_t bytes, Use use, const void* pc,
+                                                bool initialised) {
+  if (use.atomic || offset % Cells::kPage + bytes > Cells::kPage || order_.full()) return false;
+  const Cells::Run run = cells(memory).cover(offset, bytes);
+  if (!run.first) [[unlikely]]
+    return false;
+  const Stamp now = order_.stamp(running_.simdgroup, running_.lane, false);
+  const auto safe = [&](Stamp stamp) __attribute__((always_inline)) {
+    return (stamp | 1u) == (now | 1u) || order_.long_ago(stamp, memory) ||
+           order_.ordered(stamp, now, memory);
+  };
+  const auto unused = [&](Stamp stamp) __attribute__((always_inline)) {
+    return stamp == 0 || safe(stamp);
+  };
+  Cell* const end = run.first + (bytes >> run.shift);
+  if (use.store) {
+    for (const Cell* cell = run.first; cell != end; ++cell)
+      if (!unused(cell->writer) || !unused(cell->reader) || !unused(cell->other_reader))
+        return false;
+    const Site where = site(pc);
+    for (Cell* cell = run.first; cell != end; ++cell) {
+      cell->writer = now;
+      cell->writer_site = where;
+    }
+    return true;
+  }
+  for (const Cell* cell = run.first; cell != end; ++cell)
+    if (cell->writer == 0 ? !initialised : !safe(cell->writer)) return false;
+  for (Cell* cell = run.first; cell != end; ++cell) {
+    if (cell->reader == now) continue;
+    const bool first = unused(cell->reader);
+    (first ? cell->reader : cell->other_reader) = now;
+    (first ? cell->reader_site : cell->other_reader_site) = site(pc);
+  }
+  return true;
+}
 
 }  // namespace ksearch::simt
