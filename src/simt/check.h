@@ -59,8 +59,6 @@ struct CheckOptions {
   bool watch = true;
   std::size_t jobs = 1;                                 ///< OS threads; the report is the same
   std::uint64_t memory_bytes = std::uint64_t{8} << 30;  ///< for the buffers and what watches them
-  std::vector<std::string> worker;  ///< command of the process that runs the kernel
-  std::chrono::seconds time{120};   ///< of the run
   /// Groups of each launch that are traced, a sample where there are more; 0: none.
   std::uint32_t trace_groups = 0;
   std::vector<std::string> worker;    ///< command of the process that runs the kernel
