@@ -98,8 +98,8 @@ std::vector<std::string> compile_flags(const BuildOptions& options) {
     "-fno-rtti",
     // C++ lets a loop without end vanish, and the function with it; it is to be found.
     "-fno-finite-loops",
-    "-gline-tables-only",
     "-gdwarf-4",
+    "-gline-tables-only",
     "-fPIC",
     "-fvisibility=hidden",
     "-fno-color-diagnostics",
@@ -121,14 +121,28 @@ std::vector<std::string> compile_flags(const BuildOptions& options) {
   return flags;
 }
 
+/// Of the code that a trace counts in.
+std::vector<std::string> traced_flags() {
+  std::vector<std::string> flags = compile_flags({.optimize = 2, .watch = false});
+  flags.insert(flags.end(), {"-fno-vectorize", "-fno-slp-vectorize",
+                             // Arithmetic in half is arithmetic in half, one operation each ...
+                             "-Xclang", "-ffloat16-excess-precision=none", "-Xclang",
+                             "-fbfloat16-excess-precision=none",
+                             // ... indices keep their 32 bits ...
+                             "-mllvm", "-indvars-widen-indvars=false",
+                             // ... and loops over a thread's arrays become straight code.
+                             "-mllvm", "-unroll-threshold=3000"});
+  return flags;
+}
+
 /// Our headers, parsed once for all kernels.
-CompileRequest prelude(const BuildOptions& options) {
+CompileRequest prelude(std::vector<std::string> flags) {
   CompileRequest request;
   for (const auto& [name, text] : kDeviceHeaders)
     if (std::string_view(name) != "metal_stdlib") request.files.emplace_back(name, text);
   request.files.emplace_back("ks_swizzle.h", msl::swizzle_header());
   request.main = "ks_kernel.h";
-  request.flags = compile_flags(options);
+  request.flags = std::move(flags);
   // The headers stand in a folder that is gone when the prelude is used: it carries them.
   request.flags.insert(request.flags.end(),
                        {"-Xclang", "-fmodules-embed-all-files", "-x", "c++-header"});
@@ -136,12 +150,12 @@ CompileRequest prelude(const BuildOptions& options) {
   return request;
 }
 
-CompileRequest compilation(const std::string& source, const BuildOptions& options,
+CompileRequest compilation(const std::string& source, std::vector<std::string> flags,
                            const std::string& prelude) {
   CompileRequest request;
   request.files.emplace_back("kernel.cpp", source);
   request.main = "kernel.cpp";
-  request.flags = compile_flags(options);
+  request.flags = std::move(flags);
   // Its name is the hash of all that went into it: nothing to validate.
   request.flags.insert(request.flags.end(), {"-c", "-include-pch", prelude, "-Xclang",
                                              "-fno-validate-pch", "-x", "c++"});
@@ -163,6 +177,12 @@ CompileRequest linking(const std::string& object) {
   request.program = "/usr/bin/ld";
 #endif
   return request;
+}
+
+base::Result<std::string> linked(const toolchain::Builder& builder, const std::string& compiled,
+                                 const std::string& what) {
+  KS_TRY(const std::string code, os::read_file(compiled));
+  return run(builder, linking(code), what);
 }
 
 }  // namespace
@@ -189,8 +209,7 @@ base::Result<toolchain::Compiler> find_clang(const os::Environment& environment)
       "install it (Debian: apt install clang-19), or name one in KSEARCH_CLANG");
 }
 
-base::Result<Object> build_object(const toolchain::Builder& builder, const Case& all,
-                                  const BuildOptions& options) {
+base::Result<Prepared> prepare(const toolchain::Builder& builder, const Case& all) {
   std::string source = all.source;
   msl::Wanted wanted{{}, all.launches.front().constants};
   for (const Launch& launch : all.launches) wanted.kernels.insert(launch.kernel);
@@ -200,13 +219,48 @@ base::Result<Object> build_object(const toolchain::Builder& builder, const Case&
   }
   KS_TRY(const std::string preprocessed_file, run(builder, preprocessing(all, source), all.file));
   KS_TRY(const std::string preprocessed, os::read_file(preprocessed_file));
-  KS_TRY(const msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
-  KS_TRY(const std::string headers, run(builder, prelude(options), "simt/device"));
-  KS_TRY(const std::string compiled,
-         run(builder, compilation(rewritten.source, options, headers), all.file));
-  KS_TRY(const std::string code, os::read_file(compiled));
-  KS_TRY(const std::string object, run(builder, linking(code), all.file));
-  return Object{object, msl::lint(all, preprocessed)};
+  KS_TRY(msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
+  return Prepared{all.file, std::move(rewritten.source), msl::lint(all, preprocessed)};
+}
+
+base::Result<std::filesystem::path> build_object(const toolchain::Builder& builder,
+                                                 const Prepared& prepared,
+                                                 const BuildOptions& options) {
+  KS_TRY(const std::string headers, run(builder, prelude(compile_flags(options)), "simt/device"));
+  KS_TRY(
+      const std::string compiled,
+      run(builder, compilation(prepared.source, compile_flags(options), headers), prepared.file));
+  return linked(builder, compiled, prepared.file);
+}
+
+base::Result<TracedObject> build_traced(const toolchain::Builder& builder,
+                                        const Prepared& prepared) {
+  KS_TRY(const std::string headers, run(builder, prelude(traced_flags()), "simt/device"));
+  CompileRequest optimised = compilation(prepared.source, traced_flags(), headers);
+  optimised.flags.insert(optimised.flags.end(), {"-S", "-emit-llvm"});
+  optimised.output = "kernel.ll";
+  KS_TRY(const std::string file, run(builder, optimised, prepared.file));
+  KS_TRY(const std::string text, os::read_file(file));
+  KS_TRY(ir::Instrumented program, ir::instrument(text));
+  CompileRequest request;
+  request.files.emplace_back("kernel.ll", std::move(program.text));
+  request.main = "kernel.ll";
+  request.flags = {
+    "-O1",
+    "-c",
+    "-fPIC",
+    "-w",
+#if defined(__x86_64__)
+    "-mf16c",
+    "-mfma",
+#endif
+    "-x",
+    "ir"
+  };
+  request.output = "kernel.o";
+  KS_TRY(const std::string compiled, run(builder, request, prepared.file));
+  KS_TRY(const std::string object, linked(builder, compiled, prepared.file));
+  return TracedObject{object, std::move(program)};
 }
 
 }  // namespace ksearch::simt

@@ -45,6 +45,7 @@ struct Lane {
   u32 depth;
   u32 path[kDeepest];  ///< numbers of the calls it is in, outermost first: see ks_sync.h
   Thread thread;
+  u32* counters;  ///< how often it ran each block, where that is traced
 };
 
 enum class ArgumentKind : int { buffer, group_memory, attribute, absent };
@@ -128,6 +129,7 @@ struct Engine {
   /// In a Resolve: this lane's result is no defined value.
   void (*undefined_lane)(void* at, u64 bytes, u32 lane);
   void (*atomic)(const void* at, u64 bytes, bool loads, bool stores, const void* pc);
+  void (*trace)(const void* at, u32 site, u64 bytes, bool store);
 };
 
 /// Variables of the object that the engine sets; lane and call_state are each OS thread's own.

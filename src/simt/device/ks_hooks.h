@@ -35,7 +35,8 @@ struct Idle {
 };
 inline constexpr Engine kIdle{Idle::load,      Idle::store,      Idle::copy,    Idle::fill,
                               Idle::undefined, Idle::misaligned, Idle::outside, nullptr,
-                              nullptr,         nullptr,          nullptr,       nullptr};
+                              nullptr,         nullptr,          nullptr,       nullptr,
+                              nullptr};
 
 inline const Engine* engine = &kIdle;
 inline PrivateMemory private_memory;

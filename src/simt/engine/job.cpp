@@ -12,6 +12,7 @@
 
 #include "os/lock.h"
 #include "simt/engine/outputs.h"
+#include "simt/engine/trace_json.h"
 #include "simt/engine/worker.h"
 
 namespace ksearch::simt {
@@ -169,6 +170,24 @@ Json Job::trace() const {
           {"simdgroup_barriers", counts.simdgroup_barriers}};
 }
 
+/// The groups of a launch that are traced. The others run only where a later launch may need what
+/// they write.
+void Job::choose_sample(GroupPlan& plan) {
+  const Json& asked = json_.at("trace");
+  plan.sample = sample_groups(plan.groups, asked.at("most_groups"), asked.at("seed"));
+  plan.sample_only = static_cast<std::size_t>(plan.number) + 1 == json_.at("launches").size();
+  groups_ += std::uint64_t{plan.groups[0]} * plan.groups[1] * plan.groups[2];
+}
+
+base::Result<Json> Job::counted(bool whole, double cpu_seconds) const {
+  if (!whole) return base::usage_error("the kernel", "a fault or a loop without end");
+  const Trace& trace = crew_->merged_trace();
+  Json report = simt::to_json(trace);
+  report["sample"] = {{"traced", trace.groups()}, {"of", groups_}};
+  report["cpu_seconds"] = cpu_seconds;
+  return report;
+}
+
 base::Result<Json> Job::run() {
   std::vector<PlacedBuffer> buffers = placed();
   const std::size_t device_bytes = place(buffers);
@@ -190,6 +209,8 @@ base::Result<Json> Job::run() {
                                                           : Schedule::forward,
                        .seed = json_.at("seed"),
                        .patience = json_.at("patience")});
+  if (json_.contains("trace"))
+    crew_->start_trace({json_.at("trace").at("blocks"), json_.at("trace").at("sites")});
   KS_TRY(const LoadedObject object, load_locked());
   shared_->object = object.range;
   crew_->attach(object.attach);
@@ -197,11 +218,14 @@ base::Result<Json> Job::run() {
   const auto start = std::chrono::steady_clock::now();
   const std::clock_t cpu = std::clock();
   for (const Json& launch : json_.at("launches")) {
-    KS_TRY(const GroupPlan plan, plan_of(launch, object.attachment));
+    KS_TRY(GroupPlan plan, plan_of(launch, object.attachment));
+    if (json_.contains("trace")) choose_sample(plan);
     if (!(whole = crew_->run(plan))) break;
   }
   if (crew_->again()) return Json{{"again", true}};
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const double cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
+  if (json_.contains("trace")) return counted(whole, cpu_seconds);
   // What was not reached is no output that a kernel left out.
   if (whole && watched) check_outputs(*shared_, crew_->buffers(), crew_->findings());
   Json found = Json::array();
@@ -209,6 +233,8 @@ base::Result<Json> Job::run() {
   Json report{{"findings", std::move(found)},
               {"seconds", seconds.count()},
               {"cpu_seconds", static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC}};
+  if (json_.contains("trace"))
+    crew_->start_trace({json_.at("trace").at("blocks"), json_.at("trace").at("sites")});
   if (watched) report["trace"] = trace();
   return report;
 }

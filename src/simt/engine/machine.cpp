@@ -63,12 +63,25 @@ void Machine::mark_constants(const GroupPlan& plan) {
   }
 }
 
+/// 0: not of the sample.
+double Machine::weight_of(std::uint32_t group) const {
+  const auto found = std::lower_bound(
+      plan_.sample.begin(), plan_.sample.end(), group,
+      [](const SampledGroup& sampled, std::uint32_t number) { return sampled.number < number; });
+  return found != plan_.sample.end() && found->number == group ? found->weight : 0;
+}
+
 bool Machine::run(const GroupPlan& plan,
                   const std::function<std::optional<std::uint32_t>()>& next) {
   plan_ = plan;
   std::copy(plan.buffers.begin(), plan.buffers.end(), arguments_.buffers);
   arguments_.parameters = plan.kernel->parameters;
   mark_constants(plan);
+  if (trace_) {
+    std::vector<bool> constant;
+    for (const PlacedBuffer& buffer : watch_.buffers()) constant.push_back(buffer.constant);
+    trace_->begin_launch(std::move(constant));
+  }
   watch_.order().begin_launch();
   watch_.running() = {.launch = plan.number};
   steps_ = 0;
@@ -116,6 +129,7 @@ void Machine::place_threads(std::array<std::uint32_t, 3> group) {
                          .simdgroup = i / kSimdgroup,
                          .simdgroups = simdgroups};
     fiber.lane.depth = 0;
+    fiber.lane.counters = trace_ ? trace_->counters(i) : nullptr;
     fiber.wait = Wait::none;
     fiber.top = nullptr;
     if (++at.x == size[0]) at = {0, at.y + 1, at.z};
@@ -144,6 +158,7 @@ void Machine::run_group(std::uint32_t number) {
                                            number / plan_.groups[0] % plan_.groups[1],
                                            number / plan_.groups[0] / plan_.groups[1]};
   place_threads(group);
+  if (trace_) trace_->begin_group(weight_of(number), threads_);
   free_stacks_.clear();
   for (std::uint32_t i = stacks_made_; i > 0; --i)
     free_stacks_.push_back(memory_.begin + i * LaneMemory::kStack);
@@ -156,6 +171,7 @@ void Machine::run_group(std::uint32_t number) {
     for (const std::uint32_t simdgroup : order_of_simdgroups(number, stage++))
       run_simdgroup(simdgroup);
   } while (release_group_barrier());
+  if (trace_) trace_->end_group();
   watch_.end_group();
   ++counts_.groups;
   counts_.threads += threads_;

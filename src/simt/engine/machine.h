@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "simt/engine/sample.h"
+#include "simt/engine/trace.h"
 #include "simt/engine/watch.h"
 
 namespace ksearch::simt {
@@ -25,6 +27,8 @@ struct GroupPlan {
   std::vector<std::uint32_t> group_memory;
   std::array<void*, 64> buffers{};
   int number = 0;
+  std::vector<SampledGroup> sample;  ///< that are traced
+  bool sample_only = false;          ///< the others do not run
 };
 
 struct Counts {
@@ -65,6 +69,8 @@ class Machine {
   /// and after it.
   void enter_thread();
   void attach(const ks::Attachment& attachment) { attachment_ = attachment; }
+  /// From now on; the object is one that tells what it does.
+  void set_trace(Trace* trace) { trace_ = trace; }
   static const ks::Engine& engine();
 
   /// Runs groups whose numbers `next` gives, to its end. False where a fault or a loop without end
@@ -104,6 +110,7 @@ class Machine {
   void run_group(std::uint32_t number);
   void place_threads(std::array<std::uint32_t, 3> group);
   void mark_constants(const GroupPlan& plan);
+  double weight_of(std::uint32_t group) const;
   bool release_group_barrier();
   std::vector<std::uint32_t> order_of_simdgroups(std::uint32_t number, std::uint32_t stage) const;
 
@@ -127,6 +134,7 @@ class Machine {
   static bool same_place(const Fiber& a, const Fiber& b);
 
   Watch& watch_;
+  Trace* trace_ = nullptr;
   LaneMemory memory_;
   ks::Attachment attachment_{};
   Options options_;
