@@ -72,13 +72,14 @@ std::size_t Job::most_groups() const {
   return most;
 }
 
-/// What the limit leaves beside the data, its definedness and its origins; no more than cells of
-/// single bytes need.
+/// What the limit leaves beside the data: five bytes of cells a byte of words that are used, for
+/// two of definedness and origins. No more than cells of single bytes need.
 std::size_t Job::cell_bytes(std::size_t device_bytes, std::size_t threads) const {
   constexpr std::size_t kLeast = 256 << 20;
-  const std::size_t limit = json_.at("memory_bytes"), beside = 3 * device_bytes;
-  const std::size_t rest = std::max(limit > beside ? limit - beside : 0, kLeast);
-  return std::min(rest, (threads > 1 ? threads + 1 : 1) * device_bytes * sizeof(Cell));
+  const std::size_t limit = json_.at("memory_bytes");
+  const std::size_t rest = limit > device_bytes ? (limit - device_bytes) / 7 * 5 : 0;
+  return std::min(std::max(rest, kLeast),
+                  (threads > 1 ? threads + 1 : 1) * device_bytes * sizeof(Cell));
 }
 
 /// The buffers are the parent's memory, put where they belong; inputs as a copy that is made where
