@@ -1,10 +1,13 @@
 #include "simt/object.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
 
 #include "os/files.h"
+#include "simt/cuda/headers.h"
+#include "simt/cuda/rewrite.h"
 #include "simt/device_text.h"
 #include "simt/msl/body.h"
 #include "simt/msl/lints.h"
@@ -56,6 +59,33 @@ base::Result<std::string> run(const toolchain::Builder& builder, const CompileRe
   return base::usage_error(what, "it does not compile\n" + fault.log);
 }
 
+/// The text of one of our headers.
+std::string device_header(std::string_view name) {
+  for (const auto& [known, text] : kDeviceHeaders)
+    if (name == known) return text;
+  return {};
+}
+
+bool of_cuda(std::string_view header) { return header.starts_with("ks_cuda"); }
+
+CompileRequest preprocessing_cuda(const Case& all, const cuda::EmptyHeaders& empty) {
+  CompileRequest request;
+  for (const auto& header : all.headers)
+    if (header.first != all.file) request.files.push_back(header);
+  for (const auto& header : empty.files) request.files.push_back(header);
+  request.files.emplace_back("ks_cuda_macros.h", device_header("ks_cuda_macros.h"));
+  request.files.emplace_back(all.file, all.source);
+  request.main = all.file;
+  request.flags = {"-E",   "-x",       "c++",
+                   "-std=c++20", "-nostdinc", "-nostdinc++",
+                   "-I.",  "-fno-color-diagnostics"};
+  for (const auto& [name, text] : all.defines)
+    request.flags.push_back(fmt::format("-D{}={}", name, text));
+  request.flags.insert(request.flags.end(), {"-include", "ks_cuda_macros.h"});
+  request.output = "kernel.ii";
+  return request;
+}
+
 CompileRequest preprocessing(const Case& all, const std::string& source) {
   CompileRequest request;
   for (const auto& header : all.headers)
@@ -77,14 +107,16 @@ CompileRequest preprocessing(const Case& all, const std::string& source) {
                    "-D__METAL_MACOS__=1",
                    "-D__HAVE_BFLOAT__=1",
                    "-fno-color-diagnostics"};
+  for (const auto& [name, text] : all.defines)
+    request.flags.push_back(fmt::format("-D{}={}", name, text));
   request.output = "kernel.ii";
   return request;
 }
 
-std::vector<std::string> compile_flags(int optimize) {
-  return {
+std::vector<std::string> compile_flags(int optimize, Dialect dialect) {
+  std::vector<std::string> flags = {
     "-std=c++20", "-nostdinc", "-nostdinc++", "-fdeclspec", "-w", fmt::format("-O{}", optimize),
-        "-Xclang", "-cl-single-precision-constant", "-ffp-contract=off", "-fno-math-errno",
+        "-ffp-contract=off", "-fno-math-errno",
         "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fno-vectorize",
         "-fno-slp-vectorize", "-gline-tables-only", "-gdwarf-4", "-fPIC", "-fvisibility=hidden",
         "-fno-color-diagnostics",
@@ -96,16 +128,22 @@ std::vector<std::string> compile_flags(int optimize) {
         "-mf16c", "-mfma",
 #endif
   };
+  // In Metal a literal without a suffix is a float.
+  if (dialect == Dialect::metal)
+    flags.insert(flags.end(), {"-Xclang", "-cl-single-precision-constant"});
+  return flags;
 }
 
 /// Our headers, parsed once for all kernels.
-CompileRequest prelude(int optimize) {
+CompileRequest prelude(int optimize, Dialect dialect) {
   CompileRequest request;
+  const bool is_cuda = dialect == Dialect::cuda;
   for (const auto& [name, text] : kDeviceHeaders)
-    if (std::string_view(name) != "metal_stdlib") request.files.emplace_back(name, text);
+    if (std::string_view(name) != "metal_stdlib" && (is_cuda || !of_cuda(name)))
+      request.files.emplace_back(name, text);
   request.files.emplace_back("ks_swizzle.h", msl::swizzle_header());
-  request.main = "ks_kernel.h";
-  request.flags = compile_flags(optimize);
+  request.main = is_cuda ? "ks_cuda.h" : "ks_kernel.h";
+  request.flags = compile_flags(optimize, dialect);
   // The headers stand in a folder that is gone when the prelude is used: it carries them.
   request.flags.insert(request.flags.end(),
                        {"-Xclang", "-fmodules-embed-all-files", "-x", "c++-header"});
@@ -113,11 +151,12 @@ CompileRequest prelude(int optimize) {
   return request;
 }
 
-CompileRequest compilation(const std::string& source, int optimize, const std::string& prelude) {
+CompileRequest compilation(const std::string& source, int optimize, Dialect dialect,
+                           const std::string& prelude) {
   CompileRequest request;
   request.files.emplace_back("kernel.cpp", source);
   request.main = "kernel.cpp";
-  request.flags = compile_flags(optimize);
+  request.flags = compile_flags(optimize, dialect);
   // Its name is the hash of all that went into it: nothing to validate.
   request.flags.insert(request.flags.end(), {"-shared", "-include-pch", prelude, "-Xclang",
                                              "-fno-validate-pch", "-x", "c++"});
@@ -150,8 +189,34 @@ base::Result<toolchain::Compiler> find_clang(const os::Environment& environment)
       "install it (Debian: apt install clang-19), or name one in KSEARCH_CLANG");
 }
 
+namespace {
+
+base::Result<Object> build_cuda(const toolchain::Builder& builder, const Case& all, int optimize) {
+  std::set<std::string> wanted;
+  for (const Launch& launch : all.launches) wanted.insert(launch.kernel);
+  const cuda::EmptyHeaders empty = cuda::empty_headers(all);
+  KS_TRY(const std::string file, run(builder, preprocessing_cuda(all, empty), all.file));
+  KS_TRY(const std::string preprocessed, os::read_file(file));
+  KS_TRY(cuda::Rewritten rewritten, cuda::rewrite(preprocessed, wanted));
+  KS_TRY(const std::string headers,
+         run(builder, prelude(optimize, Dialect::cuda), "simt/device/cuda"));
+  auto object =
+      run(builder, compilation(rewritten.source, optimize, Dialect::cuda, headers), all.file);
+  if (!object) {
+    base::Error error = object.error();
+    if (!empty.unknown.empty())
+      error.todo += fmt::format("read as empty, as they are not given: {} (--include)",
+                                fmt::join(empty.unknown, ", "));
+    return std::unexpected(std::move(error));
+  }
+  return Object{*object, std::move(rewritten.warnings)};
+}
+
+}  // namespace
+
 base::Result<Object> build_object(const toolchain::Builder& builder, const Case& all,
                                   int optimize) {
+  if (all.dialect == Dialect::cuda) return build_cuda(builder, all, optimize);
   std::string source = all.source;
   msl::Wanted wanted{{}, all.launches.front().constants};
   for (const Launch& launch : all.launches) wanted.kernels.insert(launch.kernel);
@@ -162,9 +227,9 @@ base::Result<Object> build_object(const toolchain::Builder& builder, const Case&
   KS_TRY(const std::string preprocessed_file, run(builder, preprocessing(all, source), all.file));
   KS_TRY(const std::string preprocessed, os::read_file(preprocessed_file));
   KS_TRY(const msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
-  KS_TRY(const std::string headers, run(builder, prelude(optimize), "simt/device"));
+  KS_TRY(const std::string headers, run(builder, prelude(optimize, Dialect::metal), "simt/device"));
   KS_TRY(const std::string object,
-         run(builder, compilation(rewritten.source, optimize, headers), all.file));
+         run(builder, compilation(rewritten.source, optimize, Dialect::metal, headers), all.file));
   return Object{object, msl::lint(all, preprocessed)};
 }
 

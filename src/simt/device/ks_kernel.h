@@ -112,8 +112,3 @@ struct Run<function> {
 };
 
 }  // namespace ks
-
-#define KS_ATTACH(kernels)                                                                        \
-  extern "C" __attribute__((visibility("default"))) KS_PLAIN void ks_attach(ks::Attachment* to) { \
-    *to = {&ks::engine, &ks::lane, &ks::call_state, kernels, sizeof(kernels) / sizeof(*kernels)}; \
-  }

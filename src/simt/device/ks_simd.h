@@ -3,53 +3,11 @@
 // only; a shuffle from any other lane gives a value that is not defined, and says so to the engine.
 #pragma once
 #include "ks_integer.h"
+#include "ks_lanes.h"
 #include "ks_sync.h"
 
 namespace ks {
 
-template <class F>
-METAL_FUNC void each_lane(u32 mask, F&& f) {
-  for (u32 rest = mask; rest != 0; rest &= rest - 1) f(u32(__builtin_ctz(rest)));
-}
-template <class T>
-METAL_FUNC const T& posted(Post* const* lanes, u32 lane) {
-  return *static_cast<const T*>(lanes[lane]->in);
-}
-template <class T>
-METAL_FUNC void answer(Post* const* lanes, u32 lane, const T& value) {
-  *static_cast<T*>(lanes[lane]->out) = value;
-}
-
-/// Posts `in` and returns what `resolve` answers this lane.
-template <class Out, class In>
-METAL_FUNC Out exchange(const In& in, Resolve resolve, u32 source = 0) {
-  In value = in;
-  Out result;
-  Post post{&value, &result, source};
-  engine->collective(&post, resolve);
-  return result;
-}
-
-struct Add {
-  template <class T>
-  static METAL_FUNC T of(T a, T b) {
-    return T(a + b);
-  }
-  template <class T>
-  static METAL_FUNC T neutral() {
-    return T(0);
-  }
-};
-struct Multiply {
-  template <class T>
-  static METAL_FUNC T of(T a, T b) {
-    return T(a * b);
-  }
-  template <class T>
-  static METAL_FUNC T neutral() {
-    return T(1);
-  }
-};
 struct Larger {
   template <class T>
   static METAL_FUNC T of(T a, T b) {
@@ -62,62 +20,11 @@ struct Smaller {
     return metal::min(a, b);
   }
 };
-struct And {
-  template <class T>
-  static METAL_FUNC T of(T a, T b) {
-    return T(a & b);
-  }
-};
-struct Or {
-  template <class T>
-  static METAL_FUNC T of(T a, T b) {
-    return T(a | b);
-  }
-};
-struct Xor {
-  template <class T>
-  static METAL_FUNC T of(T a, T b) {
-    return T(a ^ b);
-  }
-};
-
-template <class Op, class T>
-void resolve_reduce(Post* const* lanes, u32 mask) {
-  T total = posted<T>(lanes, u32(__builtin_ctz(mask)));
-  each_lane(mask & (mask - 1),
-            [&](u32 l) { total = Op::template of<T>(total, posted<T>(lanes, l)); });
-  each_lane(mask, [&](u32 l) { answer<T>(lanes, l, total); });
-}
 template <class Op, class T>
 void resolve_quad_reduce(Post* const* lanes, u32 mask) {
   for (u32 quad = 0; quad < 8; ++quad)
     if (const u32 part = mask & (15u << (4 * quad))) resolve_reduce<Op, T>(lanes, part);
 }
-template <class Op, class T, bool inclusive>
-void resolve_scan(Post* const* lanes, u32 mask) {
-  T total = Op::template neutral<T>();
-  each_lane(mask, [&](u32 l) {
-    const T before = total;
-    total = Op::template of<T>(total, posted<T>(lanes, l));
-    answer<T>(lanes, l, inclusive ? total : before);
-  });
-}
-template <class T>
-void resolve_shuffle(Post* const* lanes, u32 mask) {
-  each_lane(mask, [&](u32 l) {
-    const u32 from = lanes[l]->source;
-    if (from < 32 && (mask >> from & 1u))
-      answer<T>(lanes, l, posted<T>(lanes, from));
-    else
-      engine->undefined_lane(lanes[l]->out, sizeof(T), l);
-  });
-}
-template <class T>
-void resolve_first(Post* const* lanes, u32 mask) {
-  const T value = posted<T>(lanes, u32(__builtin_ctz(mask)));
-  each_lane(mask, [&](u32 l) { answer<T>(lanes, l, value); });
-}
-
 /// A value and what is shifted in where there is none.
 template <class T>
 struct Filled {
@@ -137,19 +44,6 @@ void resolve_filled(Post* const* lanes, u32 mask) {
   });
 }
 
-struct Votes {
-  u32 yes, active;
-};
-inline void resolve_vote(Post* const* lanes, u32 mask) {
-  Votes votes{0, mask};
-  each_lane(mask, [&](u32 l) {
-    if (posted<bool>(lanes, l)) votes.yes |= 1u << l;
-  });
-  each_lane(mask, [&](u32 l) { answer<Votes>(lanes, l, votes); });
-}
-METAL_FUNC Votes vote(bool value) { return exchange<Votes>(value, &resolve_vote); }
-
-METAL_FUNC u32 own_lane() { return lane->thread.lane; }
 template <class T>
 METAL_FUNC T shuffle(T value, u32 source) {
   return exchange<T>(value, &resolve_shuffle<T>, source);

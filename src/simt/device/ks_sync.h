@@ -1,36 +1,6 @@
-// Where lanes meet. Every call that waits for other lanes is given its number by the rewriter:
-// at(number, call). Lanes that wait at different numbers are served in the order of the source, so
-// that those that left a branch wait for those still in it; a path of numbers, not one, so that a
-// function called from two places is two places.
+// Barriers and fences of Metal.
 #pragma once
-#include "ks_hooks.h"
-#include "ks_traits.h"
-
-namespace ks {
-
-struct LeaveCall {
-  Lane* lane;
-  u32 depth;
-  KS_PLAIN __attribute__((always_inline)) ~LeaveCall() { lane->depth = depth; }
-};
-
-template <class F>
-__attribute__((always_inline)) inline decltype(auto) at(u32 number, F&& call) {
-  const LeaveCall leave{lane, lane->depth};
-  if (lane->depth < Lane::kDeepest) lane->path[lane->depth] = number;
-  ++lane->depth;
-  return call();
-}
-
-/// Storage of a `threadgroup` variable: one for each group and each place in the source (`Place` is
-/// a type of its own there).
-template <class T, class Place>
-__attribute__((always_inline)) inline T* group_array(Place, const char* name) {
-  static char key;
-  return static_cast<T*>(engine->group_array(&key, sizeof(T), alignof(T), name, nullptr));
-}
-
-}  // namespace ks
+#include "ks_meet.h"
 
 namespace metal {
 

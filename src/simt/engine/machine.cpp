@@ -26,15 +26,14 @@ constexpr int kIdleTicks = 10;  // CPU seconds in which no lane reached a wait o
 // a process.
 Machine* g_machine = nullptr;
 
-/// Outermost call first; where one path goes on and the other ends, the one that ends comes first.
+}  // namespace
+
 bool earlier(const ks::Lane& a, const ks::Lane& b) {
   const std::uint32_t n = std::min({a.depth, b.depth, ks::Lane::kDeepest});
   for (std::uint32_t i = 0; i < n; ++i)
     if (a.path[i] != b.path[i]) return a.path[i] < b.path[i];
   return a.depth < b.depth;
 }
-
-}  // namespace
 
 Machine::Machine(Watch& watch, const ks::Attachment& attachment, Schedule schedule,
                  std::uint64_t seed)
@@ -49,7 +48,9 @@ Machine::Machine(Watch& watch, const ks::Attachment& attachment, Schedule schedu
   engine_ = {hook_load,           hook_store,          hook_copy,         hook_fill,
              hook_used_undefined, hook_begin_variable, hook_end_variable, hook_misaligned,
              hook_outside_array,  hook_group_array,    hook_collective,   hook_barrier,
-             hook_undefined_lane, hook_atomic};
+             hook_undefined_lane, hook_atomic,         hook_warp_barrier, hook_block_barrier,
+             hook_start_copy,     hook_commit_copies,  hook_wait_for_copies, hook_fence,
+             hook_yield,          hook_group_memory};
   *attachment_.engine = &engine_;
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   for (std::size_t i = 0; i < fibers_.size(); ++i) {
@@ -87,6 +88,7 @@ bool Machine::run(const GroupPlan& plan) {
   plan_ = plan;
   std::copy(plan.buffers.begin(), plan.buffers.end(), arguments_.buffers);
   arguments_.parameters = plan.kernel->parameters;
+  arguments_.values = plan_.values.data();
   for (int i = 0; i < plan.kernel->count; ++i) {
     const ks::Parameter& parameter = plan.kernel->parameters[i];
     if (parameter.kind != ks::ArgumentKind::buffer || parameter.space != ks::Space::constant)
@@ -107,7 +109,9 @@ bool Machine::run(const GroupPlan& plan) {
     std::uint32_t number = 0;
     for (std::uint32_t z = 0; z < plan_.groups[2]; ++z)
       for (std::uint32_t y = 0; y < plan_.groups[1]; ++y)
-        for (std::uint32_t x = 0; x < plan_.groups[0]; ++x) run_group(++number, {x, y, z});
+        for (std::uint32_t x = 0; x < plan_.groups[0] && !stopped_; ++x)
+          run_group(++number, {x, y, z});
+    whole = !stopped_;
   } else {
     running_ = 0;
     whole = false;
@@ -154,6 +158,8 @@ void Machine::place_threads(std::array<std::uint32_t, 3> group) {
                          .simdgroups = simdgroups_};
     fiber.lane.depth = 0;
     fiber.wait = Wait::ready;
+    fiber.pc = nullptr;
+    fiber.spun_at = nullptr;
     fiber.top = prepare_fiber(watch_.stacks().data() + (i + 1) * kStack, fiber_main);
     std::memset(fiber.call_state.data(), 0, fiber.call_state.size());
   }
@@ -171,15 +177,19 @@ std::vector<std::uint32_t> Machine::order_of_simdgroups() {
 
 void Machine::run_group(std::uint32_t number, std::array<std::uint32_t, 3> group) {
   place_threads(group);
+  arrivals_.fill({});
+  idle_rounds_ = 0;
   watch_.running().group = group;
   watch_.begin_group(number, simdgroups_, plan_.group_memory);
   for (std::size_t i = 0; i < plan_.group_memory.size() && i < 32; ++i)
     arguments_.group_memory[i] = watch_.group_slot(i);
+  for (std::uint32_t i = 0; i < threads_ && !plan_.group_memory.empty(); ++i)
+    fibers_[i].lane.thread.dynamic_memory = watch_.group_slot(0);
   do {
     for (const std::uint32_t simdgroup : order_of_simdgroups())
       while (step(simdgroup)) {
       }
-  } while (release_group_barrier());
+  } while (plan_.masked ? release_masked() : release_group_barrier());
   watch_.end_group();
   ++counts_.groups;
   counts_.threads += threads_;
@@ -192,6 +202,7 @@ bool Machine::step(std::uint32_t simdgroup) {
   const std::uint32_t last = std::min(first + kSimdgroup, threads_);
   for (std::uint32_t i = first; i < last; ++i)
     if (fibers_[i].wait == Wait::ready) switch_to(i);
+  if (plan_.masked) return step_masked(simdgroup);
   const Fiber* earliest = nullptr;
   for (std::uint32_t i = first; i < last; ++i) {
     const Fiber& fiber = fibers_[i];
@@ -419,9 +430,12 @@ void* Machine::hook_group_array(const void* key, ks::u64 bytes, ks::u64 alignmen
   return m.watch_.group_array(key, bytes, alignment, name, pc);
 }
 void Machine::hook_atomic(const void* at, ks::u64 bytes, bool loads, bool stores, const void* pc) {
-  KS_IN_HOOK(pc);
-  m.watch_.access(at, bytes, {.load = loads, .store = stores, .atomic = true}, pc);
-  if (stores) m.watch_.set_defined(at, bytes);
+  {
+    KS_IN_HOOK(pc);
+    m.watch_.access(at, bytes, {.load = loads, .store = stores, .atomic = true}, pc);
+    if (stores) m.watch_.set_defined(at, bytes);
+  }
+  if (g_machine->plan_.masked) g_machine->give_way(at, pc);
 }
 void Machine::hook_undefined_lane(void* at, ks::u64 bytes, ks::u32 lane) {
   KS_IN_HOOK(nullptr);
@@ -434,6 +448,7 @@ void Machine::hook_collective(ks::Post* post, ks::Resolve resolve) {
   Fiber& fiber = m.fibers_[m.current_];
   fiber.post = post;
   fiber.resolve = resolve;
+  fiber.mask = post->mask;
   m.wait(Wait::collective, __builtin_return_address(0));
 }
 void Machine::hook_barrier(ks::BarrierScope scope, ks::u32 orders) {
@@ -444,6 +459,53 @@ void Machine::hook_barrier(ks::BarrierScope scope, ks::u32 orders) {
   m.wait(scope == ks::BarrierScope::group ? Wait::group_barrier : Wait::simdgroup_barrier,
          __builtin_return_address(0));
 }
+void Machine::hook_warp_barrier(ks::u32 mask) {
+  Machine& m = *g_machine;
+  Fiber& fiber = m.fibers_[m.current_];
+  fiber.resolve = nullptr;
+  fiber.mask = mask;
+  m.wait(Wait::simdgroup_barrier, __builtin_return_address(0));
+}
+void Machine::hook_block_barrier(ks::BlockBarrier* barrier) {
+  Machine& m = *g_machine;
+  Fiber& fiber = m.fibers_[m.current_];
+  if (barrier->waits) {
+    fiber.barrier = barrier;
+    m.wait(Wait::group_barrier, __builtin_return_address(0));
+    return;
+  }
+  Arrivals& arrivals = m.arrivals_[barrier->id & 15u];
+  const std::uint32_t simdgroup = fiber.lane.thread.simdgroup;
+  const Order::Known known = m.watch_.order().publish(simdgroup);
+  if (arrivals.known.size() < known.size()) arrivals.known.resize(known.size());
+  for (std::size_t i = 0; i < known.size(); ++i)
+    arrivals.known[i] = std::max(arrivals.known[i], known[i]);
+  ++arrivals.threads;
+  arrivals.simdgroups |= 1u << simdgroup;
+}
+void Machine::hook_start_copy(void* to, const void* from, ks::u32 bytes, ks::u32 from_bytes,
+                              const void* pc) {
+  KS_IN_HOOK(pc);
+  m.watch_.start_copy(to, from, bytes, from_bytes, pc);
+}
+void Machine::hook_commit_copies() {
+  KS_IN_HOOK(nullptr);
+  m.watch_.commit_copies();
+}
+void Machine::hook_wait_for_copies(int pending) {
+  KS_IN_HOOK(nullptr);
+  m.watch_.wait_for_copies(pending);
+}
+void Machine::hook_fence() {
+  KS_IN_HOOK(nullptr);
+  const ks::Thread& thread = m.fibers_[m.current_].lane.thread;
+  m.watch_.order().fence(thread.simdgroup, thread.index_in_group);
+}
+void Machine::hook_yield() {
+  Machine& m = *g_machine;
+  m.wait(Wait::ready, __builtin_return_address(0));
+}
+void* Machine::hook_group_memory() { return g_machine->watch_.group_memory(); }
 #undef KS_IN_HOOK
 
 }  // namespace ksearch::simt

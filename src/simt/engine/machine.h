@@ -21,6 +21,8 @@ struct GroupPlan {
   std::optional<std::array<std::uint32_t, 3>> threads;
   std::vector<std::uint32_t> group_memory;
   std::array<void*, 64> buffers{};
+  std::vector<ks::Value> values;
+  bool masked = false;  ///< CUDA: lanes name whom they wait for, and need not go together
   int number = 0;
 };
 
@@ -28,6 +30,10 @@ struct Counts {
   std::uint64_t groups = 0, threads = 0, simd_operations = 0, group_barriers = 0,
                 simdgroup_barriers = 0;
 };
+
+/// Of two places where lanes wait: outermost call first; where one path goes on and the other ends,
+/// the one that ends.
+bool earlier(const ks::Lane& a, const ks::Lane& b);
 
 class Machine {
  public:
@@ -55,6 +61,16 @@ class Machine {
     ks::Resolve resolve = nullptr;
     std::uint32_t orders = 0;
     const void* pc = nullptr;
+    // CUDA.
+    std::uint32_t mask = 0;
+    ks::BlockBarrier* barrier = nullptr;
+    const void* spun_at = nullptr;
+    std::uint32_t spins = 0;
+  };
+  /// A barrier of CUDA to which threads have come that did not wait.
+  struct Arrivals {
+    std::uint32_t threads = 0, simdgroups = 0;
+    Order::Known known;
   };
 
   // What the object calls.
@@ -74,6 +90,16 @@ class Machine {
   static void hook_undefined_lane(void* at, ks::u64 bytes, ks::u32 lane);
   static void hook_atomic(const void* at, ks::u64 bytes, bool loads, bool stores, const void* pc);
 
+  static void hook_warp_barrier(ks::u32 mask);
+  static void hook_block_barrier(ks::BlockBarrier* barrier);
+  static void hook_start_copy(void* to, const void* from, ks::u32 bytes, ks::u32 from_bytes,
+                              const void* pc);
+  static void hook_commit_copies();
+  static void hook_wait_for_copies(int pending);
+  static void hook_fence();
+  static void hook_yield();
+  static void* hook_group_memory();
+
   static void fiber_main();
   static void resolver_main();
   static void on_fault(int signal, siginfo_t* info, void* context);
@@ -85,6 +111,16 @@ class Machine {
   void resolve(std::uint32_t simdgroup, std::uint32_t mask);
   void resolve_simdgroup_barrier(std::uint32_t simdgroup, std::uint32_t mask);
   bool release_group_barrier();
+  // CUDA: warps.cpp.
+  bool step_masked(std::uint32_t simdgroup);
+  std::uint32_t alike(std::uint32_t simdgroup, const Fiber& one) const;
+  std::uint32_t named_by(std::uint32_t simdgroup, const Fiber& one) const;
+  void serve(std::uint32_t simdgroup, std::uint32_t mask);
+  void tell_absent(std::uint32_t simdgroup, std::uint32_t mask, const Fiber& one);
+  bool release_masked();
+  bool release_block_barrier(std::uint32_t id, bool incomplete);
+  void tell_divergence(std::uint32_t id, std::uint32_t come, std::uint32_t asked);
+  void give_way(const void* at, const void* pc);
   void switch_to(std::uint32_t fiber);
   void wait(Wait what, const void* pc);
   void arm(bool on);
@@ -104,6 +140,9 @@ class Machine {
   ks::Resolve resolve_ = nullptr;
   void* scheduler_top_ = nullptr;
   Counts counts_;
+  std::array<Arrivals, 16> arrivals_;
+  std::uint32_t idle_rounds_ = 0;
+  bool stopped_ = false;  ///< threads that never end
 
   // Of the signal handlers.
   sigjmp_buf escape_;

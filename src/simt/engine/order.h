@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "simt/engine/memory.h"
@@ -24,11 +25,25 @@ class Order {
   static constexpr std::uint32_t kMostIntervals = (1u << 26) - 1;
 
   Order() : intervals_(1) {}
-  void begin_launch() { ++launch_; }
+  void begin_launch();
   void begin_group(std::uint32_t group, std::uint32_t simdgroups);
   /// `orders`: ks::kOrdersDevice, ks::kOrdersGroup.
   void group_barrier(std::uint32_t orders);
   void simdgroup_barrier(std::uint32_t simdgroup, std::uint32_t orders);
+
+  // CUDA: some meet and others do not.
+
+  /// For each SIMD-group of the group the last interval that lies before something.
+  using Known = std::vector<std::uint32_t>;
+  /// All that the SIMD-group has done and knows of; what it does next is not in it.
+  Known publish(std::uint32_t simdgroup);
+  void learn(std::uint32_t simdgroup, const Known& known);
+  /// What lanes of `mask` did is before what they do next.
+  void lanes_met(std::uint32_t simdgroup, std::uint32_t mask);
+  /// A fence of a thread, then its atomic operation: groups that later operate on the same address
+  /// come after all that this group has done until the fence.
+  void fence(std::uint32_t simdgroup, std::uint32_t thread);
+  void atomic_operation(const void* at, std::uint32_t thread);
 
   Stamp stamp(std::uint32_t simdgroup, std::uint32_t lane, bool atomic) const {
     return current_[simdgroup] << 6 | lane << 1 | (atomic ? 1u : 0u);
@@ -48,9 +63,19 @@ class Order {
 
  private:
   void open(std::uint32_t simdgroup, Interval interval);
+  bool known(Stamp before, Stamp now) const;
+  bool released(Stamp before) const;
 
   std::vector<Interval> intervals_;
   std::vector<std::uint32_t> current_;  ///< of each SIMD-group
+  std::vector<Known> known_;            ///< of each SIMD-group
+  /// Of each SIMD-group, where lanes met: [lane][other lane]: the last interval of the other's that
+  /// is known.
+  std::vector<std::vector<std::array<std::uint32_t, 32>>> lanes_;
+  std::unordered_map<std::uint32_t, std::uint32_t> fenced_;  ///< thread: interval
+  /// Address: group: last interval that is released.
+  std::unordered_map<const void*, std::unordered_map<std::uint32_t, std::uint32_t>> releases_;
+  std::vector<const void*> acquired_;  ///< by the group
   std::uint32_t launch_ = 0, group_ = 0;
 };
 

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::size_t kGroupRegion = 4 << 20;
 constexpr std::size_t kGroupGap = 256;
-constexpr std::size_t kGroupMemoryLimit = 32768;  // Metal feature tables, every Apple GPU
 constexpr std::size_t kWidest = 1 << 16;  // accesses wider than this go by `copy` and `fill`
 constexpr std::size_t kMostUnwritten = 4096;
 constexpr unsigned kPoison = 0xff;  // NaN in every float type
@@ -143,6 +142,7 @@ ks::Meta Watch::group_access(const std::byte* at, std::size_t bytes, Use use, co
     findings_.add(std::move(f));
     return nowhere(use.store);
   }
+  if (check_copies(offset, bytes, use, pc)) return group_.meta(at);
   if (use.load) group_read_ += bytes;
   if (use.store) group_written_ += bytes;
   const std::size_t within = offset - array->offset;
@@ -159,6 +159,58 @@ ks::Meta Watch::group_access(const std::byte* at, std::size_t bytes, Use use, co
                                within + unwritten),
                    pc);
   return group_.meta(at);
+}
+
+bool Watch::check_copies(std::size_t offset, std::size_t bytes, Use use, const void* pc) {
+  const void* copy = copies_.pending_at(offset, bytes);
+  if (!copy) return false;
+  RawFinding f = finding(kind::kDataRace, {copy, pc});
+  for (const GroupArray& array : arrays_)
+    if (offset - array.offset < array.bytes) {
+      f.buffer = array.name;
+      f.offset = static_cast<std::int64_t>(offset - array.offset);
+    }
+  f.detail = fmt::format("{} by thread {} of bytes that a cp.async is still to write: the thread "
+                         "that started it has not waited for its group",
+                         verb(use), running_.index_in_group);
+  findings_.add(std::move(f));
+  return true;
+}
+
+void Watch::start_copy(void* to, const void* from, std::uint32_t bytes, std::uint32_t from_bytes,
+                       const void* pc) {
+  AsyncCopy copy{.to = static_cast<std::byte*>(to), .bytes = bytes, .data = {}, .shadow = {}, .pc = pc};
+  for (const void* at : {static_cast<const void*>(to), from})
+    if (reinterpret_cast<std::uintptr_t>(at) % bytes != 0) misaligned(at, bytes, pc);
+  if (from_bytes > 0) {
+    const ks::Meta meta = access(from, from_bytes, {.load = true}, pc);
+    if (device_.holds(from)) std::memcpy(copy.data.data(), from, from_bytes);
+    std::memcpy(copy.shadow.data(), meta.shadow, from_bytes);
+    copy.origin = *static_cast<const std::uint32_t*>(meta.origin);
+  }
+  if (!group_.holds(to)) {
+    access(to, bytes, {.store = true}, pc);
+    return;
+  }
+  const std::size_t offset = group_.offset(to);
+  check_copies(offset, bytes, {.store = true}, pc);
+  // What stood there may be overwritten at any time from now on.
+  for (const GroupArray& array : arrays_)
+    if (offset - array.offset < array.bytes && offset - array.offset + bytes <= array.bytes)
+      std::memset(to, kPoison, bytes);
+  copies_.start(running_.index_in_group, copy, offset);
+}
+
+void Watch::wait_for_copies(int pending) {
+  for (const AsyncCopy& copy : copies_.take(running_.index_in_group, pending)) {
+    copies_.landed(copy, group_.offset(copy.to));
+    const ks::Meta meta = access(copy.to, copy.bytes, {.store = true}, copy.pc);
+    if (meta.shadow == waste_.data()) continue;  // out of bounds: told
+    std::memcpy(copy.to, copy.data.data(), copy.bytes);
+    std::memcpy(meta.shadow, copy.shadow.data(), copy.bytes);
+    for (std::size_t i = 0; i < copy.bytes / 4; ++i)
+      static_cast<std::uint32_t*>(meta.origin)[i] = copy.origin;
+  }
 }
 
 void Watch::note_unwritten(const char* kind, Cell& cell, const std::string& name,
@@ -339,6 +391,7 @@ Watch::GroupArray& Watch::add_group_array(const void* key, std::size_t bytes, st
 void Watch::begin_group(std::uint32_t number, std::uint32_t simdgroups,
                         const std::vector<std::uint32_t>& slots) {
   order_.begin_group(number, simdgroups);
+  copies_.begin_group(simdgroups * 32);
   arrays_.clear();
   slots_.clear();
   group_used_ = dynamic_bytes_ = 0;
@@ -358,11 +411,14 @@ void* Watch::group_array(const void* key, std::size_t bytes, std::size_t, const 
     total += array.bytes;
   }
   most_group_bytes_ = std::max(most_group_bytes_, total);
-  if (total > kGroupMemoryLimit) {
+  if (total > group_limit_ || total - dynamic_bytes_ > fixed_limit_) {
     RawFinding f = finding(kind::kGroupMemoryLimit, {pc});
     f.buffer = name;
-    f.detail =
-        fmt::format("{} bytes of threadgroup memory, {} are there", total, kGroupMemoryLimit);
+    f.detail = total > group_limit_
+                   ? fmt::format("{} bytes of threadgroup memory, {} are there", total, group_limit_)
+                   : fmt::format("arrays of fixed size take {} bytes of threadgroup memory, {} are "
+                                 "there for them",
+                                 total - dynamic_bytes_, fixed_limit_);
     findings_.add(std::move(f));
   }
   return group_.data() + add_group_array(key, bytes, name).offset;

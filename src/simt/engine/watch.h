@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simt/engine/async_copies.h"
 #include "simt/engine/finding.h"
 #include "simt/engine/memory.h"
 #include "simt/engine/order.h"
@@ -57,9 +58,21 @@ class Watch {
   /// A fault at an address that belongs to nobody.
   void wild_access(const void* at, const void* pc);
 
+  /// CUDA: copies to group memory that land when they are waited for.
+  void start_copy(void* to, const void* from, std::uint32_t bytes, std::uint32_t from_bytes,
+                  const void* pc);
+  void commit_copies() { copies_.commit(running_.index_in_group); }
+  void wait_for_copies(int pending);
+
   /// The storage of a `threadgroup` variable; the same for all threads of a group.
   void* group_array(const void* key, std::size_t bytes, std::size_t alignment, const char* name,
                     const void* pc);
+  /// Bytes of static arrays, and of these and the slots together. Metal's unless told.
+  void set_group_limits(std::size_t fixed, std::size_t all) {
+    fixed_limit_ = fixed;
+    group_limit_ = all;
+  }
+  void* group_memory() const { return group_.data(); }
   void* group_slot(std::size_t i) const { return slots_[i]; }
   std::size_t group_bytes() const { return most_group_bytes_; }
   std::uint64_t group_bytes_read() const { return group_read_; }
@@ -102,6 +115,8 @@ class Watch {
   RawFinding race(Stamp other, Site other_site, bool other_writes, Use use, Site site,
                   const std::string& name, std::size_t offset) const;
   GroupArray& add_group_array(const void* key, std::size_t bytes, std::string name);
+  /// True, and told, where a copy is under way to one of the bytes.
+  bool check_copies(std::size_t offset, std::size_t bytes, Use use, const void* pc);
   void settle_pending();
   ks::Meta nowhere(bool store);
   Site site(const void* pc);
@@ -114,7 +129,9 @@ class Watch {
   std::vector<GroupArray> arrays_;
   std::vector<void*> slots_;
   std::size_t group_used_ = 0, dynamic_bytes_ = 0, most_group_bytes_ = 0;
+  std::size_t fixed_limit_ = 32768, group_limit_ = 32768;  // Metal feature tables, every Apple GPU
   std::uint64_t group_read_ = 0, group_written_ = 0;
+  AsyncCopies copies_;
   Order order_;
   Running running_;
   const std::byte* object_base_;

@@ -5,8 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <new>
 
 #include "base/json.h"
@@ -16,6 +18,9 @@
 namespace ksearch::simt {
 namespace {
 using base::Json;
+
+// CUDA C++ Programming Guide, compute capability 9.0.
+constexpr std::size_t kCudaFixedGroupMemory = 48 << 10, kCudaGroupMemory = 227 << 10;
 
 struct Object {
   const std::byte* base = nullptr;
@@ -80,6 +85,51 @@ Json trace(Watch& watch, const Counts& counts) {
           {"simdgroup_barriers", counts.simdgroup_barriers}};
 }
 
+/// The values a launch passes: numbers, or structs whose fields may point to buffers.
+class Values {
+ public:
+  Values(const Json& json, Watch& watch) {
+    for (const Json& value : json) {
+      ks::Value one{};
+      if (value.contains("integer")) {
+        one.is_integer = true;
+        one.integer = value.at("integer").get<std::int64_t>();
+      } else if (value.contains("number")) {
+        one.number = value.at("number");
+      } else {
+        std::string bytes;
+        for (const Json& field : value.at("fields")) add_field(bytes, field, watch);
+        pad(bytes, widest_);
+        bytes_.push_back(std::make_unique<std::string>(std::move(bytes)));
+        one.bytes = bytes_.back()->data();
+        one.size = bytes_.back()->size();
+      }
+      all.push_back(one);
+    }
+  }
+  std::vector<ks::Value> all;
+
+ private:
+  static void pad(std::string& bytes, std::size_t alignment) {
+    bytes.resize((bytes.size() + alignment - 1) / alignment * alignment);
+  }
+  /// {"bytes": hexadecimal, "align": n} or {"buffer": i}
+  void add_field(std::string& bytes, const Json& field, Watch& watch) {
+    const std::size_t alignment = field.value("align", std::size_t{8});
+    widest_ = std::max(widest_, alignment);
+    pad(bytes, alignment);
+    if (field.contains("buffer")) {
+      const void* at =
+          watch.device().data() + watch.buffers()[field.at("buffer").get<std::size_t>()].offset;
+      bytes.append(reinterpret_cast<const char*>(&at), sizeof(at));
+      return;
+    }
+    for (const Json& byte : field.at("bytes")) bytes += static_cast<char>(byte.get<int>());
+  }
+  std::vector<std::unique_ptr<std::string>> bytes_;
+  std::size_t widest_ = 1;
+};
+
 class Job {
  public:
   explicit Job(const Json& json) : json_(json) {}
@@ -88,6 +138,8 @@ class Job {
     KS_TRY(const Object object, load_object(json_.at("object")));
     std::vector<std::size_t> sizes;
     for (const Json& buffer : json_.at("buffers")) sizes.push_back(buffer.at("bytes"));
+    for (int i = 0; i < object.attachment.symbol_count; ++i)
+      sizes.push_back(object.attachment.symbols[i].bytes);
     const std::vector<std::size_t> offsets = place_buffers(sizes);
     std::vector<PlacedBuffer> buffers;
     for (const Json& buffer : json_.at("buffers")) {
@@ -100,10 +152,17 @@ class Job {
                          .offset = offsets[i],
                          .bytes = sizes[i]});
     }
+    for (int i = 0; i < object.attachment.symbol_count; ++i)
+      buffers.push_back({.name = object.attachment.symbols[i].name,
+                         .role = Role::inout,
+                         .offset = offsets[buffers.size()],
+                         .bytes = object.attachment.symbols[i].bytes});
     Findings findings;
     Watch watch(std::move(buffers), offsets.back(), Machine::stack_bytes(), object.base, findings);
     KS_TRY(const std::span<std::byte> shared, map_shared());
-    for (std::size_t i = 0; i < watch.buffers().size(); ++i) load(watch, i, shared);
+    const std::size_t given = json_.at("buffers").size();
+    for (std::size_t i = 0; i < given; ++i) load(watch, i, shared);
+    KS_RETURN_IF_ERROR(place_symbols(object, watch, given));
     const std::string schedule = json_.at("schedule");
     Machine machine(watch, object.attachment,
                     schedule == "reversed" ? Schedule::reversed
@@ -117,7 +176,7 @@ class Job {
     }
     // What was not reached is no output that a kernel left out.
     if (whole) watch.finish();
-    for (std::size_t i = 0; i < watch.buffers().size(); ++i) save(watch, i, shared);
+    for (std::size_t i = 0; i < given; ++i) save(watch, i, shared);
     Json found = Json::array();
     for (const RawFinding& finding : findings.all()) found.push_back(to_json(finding));
     return Json{{"findings", std::move(found)}, {"trace", trace(watch, machine.counts())}};
@@ -152,6 +211,28 @@ class Job {
       std::memcpy(in_shared(i, shared), watch.device().data() + buffer.offset, buffer.bytes);
   }
 
+  /// Variables of the file: a buffer of the case that is named so, or what the file says.
+  base::Result<void> place_symbols(const Object& object, Watch& watch, std::size_t given) {
+    for (int i = 0; i < object.attachment.symbol_count; ++i) {
+      const ks::Symbol& symbol = object.attachment.symbols[i];
+      std::size_t at = given + static_cast<std::size_t>(i);
+      std::memcpy(watch.device().data() + watch.buffers()[at].offset, symbol.initial, symbol.bytes);
+      for (std::size_t k = 0; k < given; ++k) {
+        if (!json_.at("buffers").at(k).value("symbol", false) ||
+            watch.buffers()[k].name != symbol.name)
+          continue;
+        at = k;
+        if (watch.buffers()[k].bytes != symbol.bytes)
+          return base::usage_error(symbol.name, fmt::format("it has {} bytes, {} are given",
+                                                            symbol.bytes, watch.buffers()[k].bytes),
+                                   "give --symbol its dtype and length in the source");
+      }
+      *symbol.at = watch.device().data() + watch.buffers()[at].offset;
+      if (symbol.space == ks::Space::constant) constants_.push_back(at);
+    }
+    return {};
+  }
+
   base::Result<bool> run_launch(const Json& launch, Watch& watch, const Object& object,
                                 Machine& machine) {
     GroupPlan plan;
@@ -164,9 +245,23 @@ class Job {
     if (launch.contains("threads")) plan.threads = triple(launch.at("threads"));
     plan.group_memory = launch.at("group_memory").get<std::vector<std::uint32_t>>();
     plan.number = launch.at("number");
-    for (const Json& bound : launch.at("bind"))
-      plan.buffers[bound.at(0).get<std::size_t>()] =
-          watch.device().data() + watch.buffers()[bound.at(1).get<std::size_t>()].offset;
+    for (const Json& bound : launch.at("bind")) {
+      const auto i = bound.at(1).get<std::size_t>();
+      if (!json_.at("buffers").at(i).at("null").get<bool>())
+        plan.buffers[bound.at(0).get<std::size_t>()] =
+            watch.device().data() + watch.buffers()[i].offset;
+    }
+    plan.masked = json_.at("dialect") == "cuda";
+    if (plan.masked) watch.set_group_limits(kCudaFixedGroupMemory, kCudaGroupMemory);
+    for (const std::size_t i : constants_) watch.buffers()[i].constant = true;
+    const Values values(launch.at("values"), watch);
+    plan.values = values.all;
+    KS_RETURN_IF_ERROR(plan.masked ? fit_cuda(launch, plan) : fit_metal(plan));
+    return machine.run(plan);
+  }
+
+  static base::Result<void> fit_metal(const GroupPlan& plan) {
+    const std::string kernel = plan.kernel->name;
     for (int i = 0; i < plan.kernel->count; ++i) {
       const ks::Parameter& parameter = plan.kernel->parameters[i];
       const auto index = static_cast<std::size_t>(parameter.index);
@@ -178,10 +273,42 @@ class Job {
                                  fmt::format("threadgroup({}) has no size in this launch", index),
                                  "give it one: group_memory_bytes, --group-memory");
     }
-    return machine.run(plan);
+    return {};
+  }
+
+  static base::Result<void> fit_cuda(const Json& launch, GroupPlan& plan) {
+    const std::string kernel = plan.kernel->name;
+    std::size_t pointers = 0, numbers = 0;
+    for (int i = 0; i < plan.kernel->count; ++i)
+      ++(plan.kernel->parameters[i].kind == ks::ArgumentKind::buffer ? pointers : numbers);
+    std::size_t bound = 0;
+    for (const Json& one : launch.at("bind"))
+      bound = std::max(bound, one.at(0).get<std::size_t>() + 1);
+    if (bound != pointers || numbers != plan.values.size())
+      return base::usage_error(
+          kernel,
+          fmt::format("it takes {} pointers and {} values; {} buffers and {} values are given",
+                      pointers, numbers, bound, plan.values.size()),
+          "one --buffer for each pointer and one --param for each value, in the order of the "
+          "parameters");
+    for (int i = 0; i < plan.kernel->count; ++i) {
+      const ks::Parameter& parameter = plan.kernel->parameters[i];
+      if (parameter.kind == ks::ArgumentKind::buffer) continue;
+      const ks::Value& value = plan.values[static_cast<std::size_t>(parameter.index)];
+      const auto fault = [&](std::string what) {
+        return base::usage_error(kernel, fmt::format("parameter {}: {}", i + 1, what));
+      };
+      if (value.size == 0 && !parameter.is_number)
+        return fault(fmt::format("it is a struct of {} bytes, a number is given", parameter.bytes));
+      if (value.size != 0 && value.size != parameter.bytes)
+        return fault(fmt::format("it has {} bytes, {} are given", parameter.bytes, value.size));
+    }
+    if (plan.group_memory.empty()) plan.group_memory.push_back(0);
+    return {};
   }
 
   const Json& json_;
+  std::vector<std::size_t> constants_;  ///< buffers of __constant__ variables
 };
 
 }  // namespace

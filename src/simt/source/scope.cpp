@@ -1,9 +1,9 @@
-#include "simt/msl/scope.h"
+#include "simt/source/scope.h"
 
 #include <algorithm>
 #include <array>
 
-namespace ksearch::simt::msl {
+namespace ksearch::simt::source {
 namespace {
 
 struct Head {
@@ -97,4 +97,4 @@ Scopes find_scopes(const Source& source) {
   return scopes;
 }
 
-}  // namespace ksearch::simt::msl
+}  // namespace ksearch::simt::source
