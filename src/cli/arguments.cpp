@@ -140,7 +140,8 @@ void setup_export(CLI::App& app, Parsed& parsed) {
 void setup_check(CLI::App& app, Parsed& parsed) {
   CheckOptions& options = parsed.check;
   app.add_option("FILE", options.file, "A case.json, or a Metal or CUDA (.cu) file")->required();
-  app.add_option("--kernel", options.kernel, "Function, host_name, or an instantiation: 'f<float, 4>' (CUDA)");
+  app.add_option("--kernel", options.kernel,
+                 "Function, host_name, or an instantiation: 'f<float, 4>' (CUDA)");
   const auto add_size = [&](const char* name, std::vector<std::uint32_t>& size, const char* help) {
     app.add_option(name, size, help)
         ->delimiter(',')
@@ -150,11 +151,13 @@ void setup_check(CLI::App& app, Parsed& parsed) {
   add_size("--groups", options.groups, "Threadgroups: X[,Y[,Z]] [1]");
   add_size("--group-size", options.group_size, "Threads of a group: X[,Y[,Z]] [1]");
   add_size("--threads", options.threads, "The grid in threads instead of --groups");
-  app.add_option("--group-memory", options.group_memory, "Bytes of each [[threadgroup(i)]]; of extern __shared__ (CUDA)")
+  app.add_option("--group-memory", options.group_memory,
+                 "Bytes of each [[threadgroup(i)]]; of extern __shared__ (CUDA)")
       ->delimiter(',');
-  app.add_option("--buffer", options.buffers,
-                 "The next buffer: NAME=DTYPE:DIM[xDIM][:KIND[:A[:B]]][:inout]; without KIND an output; "
-                 "NAME=null (CUDA)");
+  app.add_option(
+      "--buffer", options.buffers,
+      "The next buffer: NAME=DTYPE:DIM[xDIM][:KIND[:A[:B]]][:inout]; without KIND an output; "
+      "NAME=null (CUDA)");
   app.add_option("--param", options.params,
                  "CUDA: the next value: n=64, eps=1e-5, p={ptr:in,i32:64,f32:0.5}");
   app.add_option("--symbol", options.symbols,

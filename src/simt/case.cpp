@@ -338,8 +338,7 @@ base::Result<Case> load_case(const std::filesystem::path& path) {
   KS_TRY(const std::string json, os::read_file(path));
   const std::filesystem::path cuda = path.parent_path() / "kernel.cu";
   const bool is_cuda = std::filesystem::exists(cuda);
-  KS_TRY(std::string source,
-         os::read_file(is_cuda ? cuda : path.parent_path() / "kernel.metal"));
+  KS_TRY(std::string source, os::read_file(is_cuda ? cuda : path.parent_path() / "kernel.metal"));
   KS_TRY(Case all, parse_case(json, path.string(), std::move(source),
                               is_cuda ? Dialect::cuda : Dialect::metal));
   KS_TRY(all.headers, read_headers(path.has_parent_path() ? path.parent_path() : ".", false));
@@ -349,8 +348,7 @@ base::Result<Case> load_case(const std::filesystem::path& path) {
 base::Result<Buffer> parse_buffer(std::string_view text) {
   const std::string where = fmt::format("--buffer {}", text);
   const auto fault = [&](std::string what) {
-    return base::usage_error(where, std::move(what),
-                             "NAME=DTYPE:DIM[xDIM][:KIND[:A[:B]]][:inout]");
+    return base::usage_error(where, std::move(what), "NAME=DTYPE:DIM[xDIM][:KIND[:A[:B]]][:inout]");
   };
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) return fault("there is no NAME=");

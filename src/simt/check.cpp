@@ -42,9 +42,9 @@ std::optional<Finding> too_large(const Launch& launch, int number, Dialect diale
       launch.group_memory[0] > kCudaGroupMemory) {
     finding.kind = kind::kGroupMemoryLimit;
     finding.launch = number;
-    finding.message = fmt::format("launch {} of {} asks for {} bytes of shared memory. {}", number,
-                                  launch.kernel, launch.group_memory[0],
-                                  explain(finding.kind, dialect).why);
+    finding.message =
+        fmt::format("launch {} of {} asks for {} bytes of shared memory. {}", number, launch.kernel,
+                    launch.group_memory[0], explain(finding.kind, dialect).why);
     return finding;
   }
   if (threads <= kMostThreads) return std::nullopt;

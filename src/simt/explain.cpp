@@ -17,7 +17,8 @@ const Explanations& of_cuda() {
        {"Which access comes first is not defined, so the result may change from run to run.",
         "Put __syncthreads() between them (__syncwarp() within a warp), or make both atomic."}},
       {kind::kBarrierDivergence,
-       {"A barrier that some threads never reach hangs the block; __syncthreads() has to be reached "
+       {"A barrier that some threads never reach hangs the block; __syncthreads() has to be "
+        "reached "
         "at one place by all threads that have not returned.",
         "Guard the work, not the barrier; give bar.sync the number of threads that come."}},
       {kind::kUninitialisedGroupMemory,

@@ -199,7 +199,7 @@ base::Result<Object> build_cuda(const toolchain::Builder& builder, const Case& a
   KS_TRY(const std::string preprocessed, os::read_file(file));
   KS_TRY(cuda::Rewritten rewritten, cuda::rewrite(preprocessed, wanted));
   KS_TRY(const std::string headers,
-         run(builder, prelude(optimize, Dialect::cuda), "simt/device/cuda"));
+         run(builder, prelude(optimize, Dialect::cuda), "simt/device"));
   auto object =
       run(builder, compilation(rewritten.source, optimize, Dialect::cuda, headers), all.file);
   if (!object) {

@@ -38,7 +38,8 @@ std::optional<Value::Field> field(std::string_view text) {
   if (!dtype) return std::nullopt;
   if (const auto whole = integer(value); whole && (type == "i64" || type == "u64")) {
     std::string bytes(8, '\0');
-    for (int i = 0; i < 8; ++i) bytes[static_cast<std::size_t>(i)] = static_cast<char>(*whole >> (8 * i));
+    for (int i = 0; i < 8; ++i)
+      bytes[static_cast<std::size_t>(i)] = static_cast<char>(*whole >> (8 * i));
     return Value::Field{bytes, {}};
   } else if (whole) {
     return Value::Field{encode(*dtype, static_cast<double>(*whole)), {}};
@@ -62,8 +63,8 @@ base::Result<Value> parse_value(std::string_view text) {
       const std::size_t comma = rest.find(',');
       const auto one = field(rest.substr(0, comma));
       if (!one)
-        return base::usage_error(
-            where, fmt::format("\"{}\" is no field", rest.substr(0, comma)), kForm);
+        return base::usage_error(where, fmt::format("\"{}\" is no field", rest.substr(0, comma)),
+                                 kForm);
       value.fields.push_back(*one);
       rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     }

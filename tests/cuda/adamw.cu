@@ -9,5 +9,6 @@ __global__ void adamw(T* parameter, const T* gradient, float* m, float* v, long 
   m[i] = fmaf(beta1, m[i], (1 - beta1) * g);
   v[i] = fmaf(beta2, v[i], (1 - beta2) * g * g);
   const float p = static_cast<float>(parameter[i]);
-  parameter[i] = T(p - rate * (m[i] / (1 - beta1) / (sqrtf(v[i] / (1 - beta2)) + epsilon) + decay * p));
+  parameter[i] =
+      T(p - rate * (m[i] / (1 - beta1) / (sqrtf(v[i] / (1 - beta2)) + epsilon) + decay * p));
 }

@@ -1,5 +1,6 @@
 // Rows of blocks of 32 signed bytes with a half scale, times a vector quantised the same way.
 #include <cuda_fp16.h>
+
 #include <cstdint>
 
 struct BlockQ8 {

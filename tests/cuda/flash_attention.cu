@@ -1,6 +1,7 @@
 // Attention forward, 64 elements a head: 16 queries a warp, keys and values by tiles of 16, scores
 // and sums by mma.sync in half, the softmax online in base 2.
 #include <cuda_fp16.h>
+
 #include <cstdint>
 
 constexpr int kHead = 64, kKeys = 16, kRow = kHead + 8;

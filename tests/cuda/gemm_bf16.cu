@@ -1,5 +1,6 @@
 // 16 x 8 of C, a warp: bfloat16 by mma.sync m16n8k8 and m16n8k16 in turns, ldmatrix x2 and x1.
 #include <cuda_bf16.h>
+
 #include <cstdint>
 
 __global__ void gemm_bf16(const __nv_bfloat16* a, const __nv_bfloat16* b, float* c, int n, int k) {

@@ -1,6 +1,7 @@
 // C = A B^T in half: tiles come by cp.async into two stages, ldmatrix reads them, mma.sync sums.
 // A block of 4 warps makes 32 x 32 of C, a warp 16 x 16.
 #include <cuda_fp16.h>
+
 #include <cstdint>
 
 constexpr int kBlock = 32, kDepth = 32, kRow = kDepth + 8;

@@ -29,9 +29,9 @@ __global__ void layer_norm(const float4* __restrict__ in, const float4* __restri
   const float scale = rsqrtf(warp_sum(squares) / columns + epsilon);
   for (int i = threadIdx.x; i < words; i += warpSize) {
     const float4 v = in[i], w = weight[i], b = bias[i];
-    __stcs(out + i, make_float4((v.x - mean) * scale * w.x + b.x, (v.y - mean) * scale * w.y + b.y,
-                                (v.z - mean) * scale * w.z + b.z,
-                                (v.w - mean) * scale * w.w + b.w));
+    __stcs(out + i,
+           make_float4((v.x - mean) * scale * w.x + b.x, (v.y - mean) * scale * w.y + b.y,
+                       (v.z - mean) * scale * w.z + b.z, (v.w - mean) * scale * w.w + b.w));
   }
   if (threadIdx.x == 0) mean_out[row] = mean;
 }

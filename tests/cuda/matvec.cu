@@ -3,7 +3,7 @@ __global__ void matvec(const float* __restrict__ w, const float* __restrict__ x,
                        int columns) {
   const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x & 31;
   if (row >= rows) return;
-  const auto dot4 = [] __device__(float4 a, float4 b) {
+  const auto dot4 = [](float4 a, float4 b) {
     return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
   };
   const float4* w4 = reinterpret_cast<const float4*>(w + size_t(row) * columns);

@@ -1,16 +1,17 @@
 // Softmax of rows, a block a row; with the host program that a file like this has.
+#include <cuda_runtime.h>
+
 #include <cfloat>
 #include <cstdio>
 #include <vector>
-#include <cuda_runtime.h>
 
-#define CHECK(call)                                               \
-  do {                                                            \
-    const cudaError_t error = (call);                             \
-    if (error != cudaSuccess) {                                   \
+#define CHECK(call)                                              \
+  do {                                                           \
+    const cudaError_t error = (call);                            \
+    if (error != cudaSuccess) {                                  \
       std::printf("%s: %s\n", #call, cudaGetErrorString(error)); \
-      std::exit(1);                                               \
-    }                                                             \
+      std::exit(1);                                              \
+    }                                                            \
   } while (0)
 
 struct Sum {
@@ -37,8 +38,8 @@ __device__ float block_reduce(float v) {
 }
 
 template <typename T, int kThreads>
-__global__ void __launch_bounds__(kThreads) softmax(const T* __restrict__ in, T* __restrict__ out,
-                                                    int columns) {
+__global__ void __launch_bounds__(kThreads)
+    softmax(const T* __restrict__ in, T* __restrict__ out, int columns) {
   const T* row = in + blockIdx.x * columns;
   float most = -FLT_MAX;
   for (int i = threadIdx.x; i < columns; i += kThreads) most = fmaxf(most, float(row[i]));

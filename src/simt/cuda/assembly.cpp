@@ -10,7 +10,8 @@ namespace {
 
 /// A string literal's text.
 std::string unquoted(const std::string& literal) {
-  if (const std::size_t open = literal.find('('); literal.starts_with("R\"") && open != std::string::npos)
+  if (const std::size_t open = literal.find('(');
+      literal.starts_with("R\"") && open != std::string::npos)
     return literal.substr(open + 1, literal.rfind(')') - open - 1);
   std::string text;
   for (std::size_t i = 1; i + 1 < literal.size(); ++i) {
@@ -50,7 +51,7 @@ class Reader {
         section += 2;
         ++at_;
         if (section > 2) break;
-        KS_RETURN_IF_ERROR(operands(statement));
+        if (at_ < to_ && !token().is(":")) KS_RETURN_IF_ERROR(operands(statement));
         continue;
       }
       if (!token().is(":")) return fault("it is not understood");
@@ -112,8 +113,8 @@ base::Result<std::string> statement_text(const AsmStatement& statement, const st
     const AsmOperand& operand = statement.operands[i];
     const std::string type = register_of(operand.constraint);
     if (type.empty())
-      return base::usage_error(place, fmt::format("assembly: constraint \"{}\" is not supported",
-                                                  operand.constraint));
+      return base::usage_error(
+          place, fmt::format("assembly: constraint \"{}\" is not supported", operand.constraint));
     const bool output = operand.constraint.starts_with('=') || operand.constraint.starts_with('+');
     text += fmt::format("ks::ptx::{} ks_a{}", type, i);
     text += operand.constraint.starts_with('=')

@@ -73,8 +73,8 @@ class DeclarationReader {
 
   std::size_t using_declaration() {
     const bool space = is(from_ + 1, "namespace");
-    const std::size_t end = to_semicolon(
-        from_, space ? Declaration::Kind::using_space : Declaration::Kind::using_name);
+    const std::size_t end =
+        to_semicolon(from_, space ? Declaration::Kind::using_space : Declaration::Kind::using_name);
     for (std::size_t i = from_ + 1; i < end; ++i) {
       if (at(i).is("=")) break;
       if (at(i).is_identifier() && !at(i).is("namespace")) result_.names = {at(i).spelling};
@@ -93,9 +93,8 @@ class DeclarationReader {
   /// A name that a declarator ends with here: x[, x;, x =, x, or x{.
   bool ends_declarator(std::size_t i) const {
     const Token& next = at(i + 1);
-    return at(i).is_identifier() &&
-           (next.is("[") || next.is(";") || next.is("=") || next.is(",") || next.is("{") ||
-            next.is(":"));
+    return at(i).is_identifier() && (next.is("[") || next.is(";") || next.is("=") || next.is(",") ||
+                                     next.is("{") || next.is(":"));
   }
 
   std::size_t template_head(std::size_t i) {
@@ -109,7 +108,8 @@ class DeclarationReader {
   }
 
   void enumerators(std::size_t brace) {
-    for (std::size_t i = brace; i < source_.after_closing(brace) - 1; ++i)
+    const std::size_t end = source_.after_closing(brace) - 1;
+    for (std::size_t i = brace; i < end; ++i)
       if ((at(i).is("{") || at(i).is(",")) && at(i + 1).is_identifier())
         result_.names.push_back(at(i + 1).spelling);
   }

@@ -8,13 +8,29 @@ namespace ksearch::simt::cuda {
 namespace {
 
 bool of_toolkit(const std::string& name) {
-  static const std::set<std::string, std::less<>> kNames = {
-      "cuda.h",           "cuda_runtime.h",  "cuda_runtime_api.h",         "device_launch_parameters.h",
-      "cuda_fp16.h",      "cuda_fp16.hpp",   "cuda_bf16.h",                "cuda_bf16.hpp",
-      "mma.h",            "cuda_pipeline.h", "cuda_pipeline_primitives.h", "math_constants.h",
-      "vector_types.h",   "vector_functions.h", "device_functions.h",      "sm_80_rt.h",
-      "cooperative_groups.h", "math_functions.h", "cublas_v2.h",           "cublasLt.h",
-      "curand.h",         "nvtx3/nvToolsExt.h", "cuda_profiler_api.h"};
+  static const std::set<std::string, std::less<>> kNames = {"cuda.h",
+                                                            "cuda_runtime.h",
+                                                            "cuda_runtime_api.h",
+                                                            "device_launch_parameters.h",
+                                                            "cuda_fp16.h",
+                                                            "cuda_fp16.hpp",
+                                                            "cuda_bf16.h",
+                                                            "cuda_bf16.hpp",
+                                                            "mma.h",
+                                                            "cuda_pipeline.h",
+                                                            "cuda_pipeline_primitives.h",
+                                                            "math_constants.h",
+                                                            "vector_types.h",
+                                                            "vector_functions.h",
+                                                            "device_functions.h",
+                                                            "sm_80_rt.h",
+                                                            "cooperative_groups.h",
+                                                            "math_functions.h",
+                                                            "cublas_v2.h",
+                                                            "cublasLt.h",
+                                                            "curand.h",
+                                                            "nvtx3/nvToolsExt.h",
+                                                            "cuda_profiler_api.h"};
   return kNames.contains(name) || name.starts_with("cooperative_groups/") ||
          name.starts_with("cuda/std/");
 }
@@ -22,9 +38,9 @@ bool of_toolkit(const std::string& name) {
 /// vector, string.h, sys/types.h: of C++ and the system.
 bool of_host(const std::string& name) {
   static const std::set<std::string, std::less<>> kNames = {
-      "assert.h", "ctype.h",  "errno.h",  "fcntl.h",  "float.h",  "inttypes.h", "limits.h",
-      "math.h",   "omp.h",    "stdarg.h", "stdbool.h", "stddef.h", "stdint.h",  "stdio.h",
-      "stdlib.h", "string.h", "time.h",   "unistd.h", "getopt.h"};
+      "assert.h", "ctype.h",  "errno.h",  "fcntl.h",   "float.h",  "inttypes.h", "limits.h",
+      "math.h",   "omp.h",    "stdarg.h", "stdbool.h", "stddef.h", "stdint.h",   "stdio.h",
+      "stdlib.h", "string.h", "time.h",   "unistd.h",  "getopt.h"};
   return name.find_first_of("./") == std::string::npos || kNames.contains(name) ||
          name.starts_with("sys/");
 }

@@ -25,13 +25,13 @@ base::Result<std::string> list_kernels(const Source& source, const Scopes& scope
   std::string rows;
   for (const std::string& kernel : wanted) {
     const auto found = kernels.find(plain_name(kernel));
-    if (found == kernels.end()) return base::internal_error(kernel, "it was taken out");
+    if (found == kernels.end())
+      return base::usage_error("kernel " + kernel, "it is declared and has no body");
     const Function& function = *found->second;
     if (marked(source, function, "template") && kernel.find('<') == std::string::npos)
       return base::usage_error("kernel " + kernel, "it is a template",
                                "name an instantiation: --kernel '" + kernel + "<float, 256>'");
-    const bool qualified =
-        kernel.substr(0, kernel.find('<')).find("::") != std::string::npos;
+    const bool qualified = kernel.substr(0, kernel.find('<')).find("::") != std::string::npos;
     rows += fmt::format(
         "#line 1 \"--kernel\"\n  {{\"{0}\", &ks::Run<&{1}{0}>::run, "
         "ks::Run<&{1}{0}>::parameters.all, ks::Run<&{1}{0}>::count}},\n",

@@ -1,5 +1,5 @@
 // PTX of inline assembly: its instructions, and each as a call of a function of ours (namespace
-// ks::ptx in simt/device/cuda). Operand i of the statement is the variable ks_a<i>.
+// ks::ptx in simt/device). Operand i of the statement is the variable ks_a<i>.
 #pragma once
 
 #include <string>

@@ -12,16 +12,16 @@ namespace ksearch::simt::cuda {
 namespace {
 
 constexpr std::array<std::string_view, 24> kTypes = {
-    "u8",  "s8",  "b8",  "u16", "s16",   "b16",  "u32",    "s32", "b32", "u64",  "s64", "b64",
+    "u8",  "s8",   "b8",  "u16", "s16",   "b16",    "u32",  "s32",  "b32",  "u64",  "s64",  "b64",
     "f16", "bf16", "f32", "f64", "f16x2", "bf16x2", "pred", "tf32", "b128", "s8x4", "e4m3", "e5m2"};
 
 /// By the number of operands that are read; the rest of the name is precision or rounding.
 const std::map<std::string_view, std::string_view> kOne = {
-    {"mov", "mov"},   {"neg", "neg"},   {"abs", "abs"},     {"not", "not_"},  {"ex2", "ex2"},
-    {"lg2", "lg2"},   {"rcp", "rcp"},   {"rsqrt", "rsqrt"}, {"sqrt", "sqrt"}, {"tanh", "tanh"},
-    {"sin", "sin"},   {"cos", "cos"},   {"popc", "popc"},   {"clz", "clz"},   {"brev", "brev"}};
+    {"mov", "mov"}, {"neg", "neg"}, {"abs", "abs"},     {"not", "not_"},  {"ex2", "ex2"},
+    {"lg2", "lg2"}, {"rcp", "rcp"}, {"rsqrt", "rsqrt"}, {"sqrt", "sqrt"}, {"tanh", "tanh"},
+    {"sin", "sin"}, {"cos", "cos"}, {"popc", "popc"},   {"clz", "clz"},   {"brev", "brev"}};
 const std::map<std::string_view, std::string_view> kTwo = {
-    {"add", "add"}, {"sub", "sub"}, {"div", "div"}, {"rem", "rem"}, {"and", "and_"},
+    {"add", "add"}, {"sub", "sub"},  {"div", "div"}, {"rem", "rem"}, {"and", "and_"},
     {"or", "or_"},  {"xor", "xor_"}, {"min", "min"}, {"max", "max"}};
 
 std::string call(const std::string& function, const std::string& type,
@@ -95,18 +95,17 @@ base::Result<std::string> emit_bits(const PtxInstruction& one, const std::string
     return ptx_set(one.operands[0], call("bfe", type, {as(1, type), as(2, "u32"), as(3, "u32")}));
   if (base == "bfi" && count == 5)
     return ptx_set(one.operands[0],
-               call("bfi", type, {as(1, type), as(2, type), as(3, "u32"), as(4, "u32")}));
+                   call("bfi", type, {as(1, type), as(2, type), as(3, "u32"), as(4, "u32")}));
   std::vector<std::string> words;
   for (std::size_t i = 1; i < count; ++i) words.push_back(as(i, "u32"));
   if ((base == "prmt" && count == 4 && one.name.size() == 2) || (base == "lop3" && count == 5))
-    return ptx_set(one.operands[0],
-               fmt::format("ks::ptx::{}({})", base, fmt::join(words, ", ")));
+    return ptx_set(one.operands[0], fmt::format("ks::ptx::{}({})", base, fmt::join(words, ", ")));
   if (base == "shf" && count == 4 && one.name.size() >= 3)
     return ptx_set(one.operands[0], fmt::format("ks::ptx::shf_{}_{}({})", one.name[1], one.name[2],
-                                            fmt::join(words, ", ")));
+                                                fmt::join(words, ", ")));
   if (base == "dp4a" && count == 4)
     return ptx_set(one.operands[0],
-               fmt::format("ks::ptx::dp4a({}, {}, {})", as(1, type), as(2, type), as(3, type)));
+                   fmt::format("ks::ptx::dp4a({}, {}, {})", as(1, type), as(2, type), as(3, type)));
   return std::string();
 }
 
@@ -114,16 +113,20 @@ base::Result<std::string> emit_compare(const PtxInstruction& one, const std::str
   if (one.name.size() < 3 || one.operands.size() < 3)
     return std::unexpected(ptx_fault(one, "is not understood"));
   const std::size_t first = one.has("pair") ? 2 : 1;
-  static const std::set<std::string_view> kKnown = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",
-                                                    "lo",  "ls",  "hi",  "hs",  "equ", "neu",
+  static const std::set<std::string_view> kKnown = {"eq",  "ne",  "lt",  "le", "gt",  "ge",
+                                                    "lo",  "ls",  "hi",  "hs", "equ", "neu",
                                                     "ltu", "leu", "gtu", "geu"};
   if (!kKnown.contains(one.name[1]) || first + 1 >= one.operands.size())
     return std::unexpected(ptx_fault(one, "is not supported by check"));
-  std::string value = call("is_" + one.name[1], type, {ptx_as(type, one.operands[first]),
-                                                       ptx_as(type, one.operands[first + 1])});
+  std::string value =
+      call("is_" + one.name[1], type,
+           {ptx_as(type, one.operands[first]), ptx_as(type, one.operands[first + 1])});
   if (one.operands.size() > first + 2) {
     const std::string_view op = one.name[2];
-    value = fmt::format("({} {} {})", value, op == "and" ? "&" : op == "or" ? "|" : "^",
+    value = fmt::format("({} {} {})", value,
+                        op == "and"  ? "&"
+                        : op == "or" ? "|"
+                                     : "^",
                         ptx_as("pred", one.operands[first + 2]));
   }
   std::string all = ptx_set(one.operands[0], value);
@@ -143,9 +146,15 @@ base::Result<std::string> emit_arithmetic(const PtxInstruction& one, const std::
     value = call(std::string(g->second), type, values);
   else if ((base == "mul" || base == "mad" || base == "fma") &&
            values.size() == (base == "mul" ? 2u : 3u)) {
-    const std::string part = one.has("lo") ? "_lo" : one.has("hi") ? "_hi" : one.has("wide") ? "_wide" : "";
+    const std::string part = one.has("lo")     ? "_lo"
+                             : one.has("hi")   ? "_hi"
+                             : one.has("wide") ? "_wide"
+                                               : "";
     if (part == "_wide" && values.size() == 3)
-      values[2] = ptx_as(type == "s32" ? "s64" : type == "u32" ? "u64" : type == "s16" ? "s32" : "u32",
+      values[2] = ptx_as(type == "s32"   ? "s64"
+                         : type == "u32" ? "u64"
+                         : type == "s16" ? "s32"
+                                         : "u32",
                          one.operands[3]);
     value = call(base + part, type, values);
   } else if (base == "selp" && values.size() == 3) {

@@ -33,8 +33,8 @@ base::Result<std::string> emit_copy(const PtxInstruction& one) {
   const std::size_t given = operands.size() - (one.has("L2::cache_hint") ? 1 : 0);
   if (given < 3 || given > 4) return std::unexpected(ptx_fault(one, "is not understood"));
   return fmt::format("ks::ptx::copy_async({}, {}, ks::ptx::u32({}), ks::ptx::u32({}));",
-                     ptx_address(operands[0], true), ptx_address(operands[1], false), operands[2].text,
-                     operands[given - 1].text);
+                     ptx_address(operands[0], true), ptx_address(operands[1], false),
+                     operands[2].text, operands[given - 1].text);
 }
 
 base::Result<std::string> emit_load_store(const PtxInstruction& one, const std::string& type) {
@@ -49,9 +49,8 @@ base::Result<std::string> emit_load_store(const PtxInstruction& one, const std::
   std::string from = ptx_refs(what);
   if (what.kind == PtxOperand::Kind::number ||
       (what.kind == PtxOperand::Kind::list &&
-       std::any_of(what.parts.begin(), what.parts.end(), [](const PtxOperand& part) {
-         return part.kind == PtxOperand::Kind::number;
-       }))) {
+       std::any_of(what.parts.begin(), what.parts.end(),
+                   [](const PtxOperand& part) { return part.kind == PtxOperand::Kind::number; }))) {
     // Literals have no address.
     std::vector<PtxOperand> parts =
         what.kind == PtxOperand::Kind::list ? what.parts : std::vector{what};
@@ -154,11 +153,11 @@ base::Result<std::string> emit_shuffle(const PtxInstruction& one) {
   for (std::size_t i = first; i < one.operands.size(); ++i)
     values.push_back(ptx_as("b32", one.operands[i]));
   if (!pair)
-    return ptx_set(one.operands[0], fmt::format("ks::ptx::shfl({}, {})", mode->second,
-                                            fmt::join(values, ", ")));
+    return ptx_set(one.operands[0],
+                   fmt::format("ks::ptx::shfl({}, {})", mode->second, fmt::join(values, ", ")));
   return fmt::format("{{ bool ks_p = false; {} {} }}",
-                     ptx_set(one.operands[0], fmt::format("ks::ptx::shfl({}, {}, &ks_p)", mode->second,
-                                                      fmt::join(values, ", "))),
+                     ptx_set(one.operands[0], fmt::format("ks::ptx::shfl({}, {}, &ks_p)",
+                                                          mode->second, fmt::join(values, ", "))),
                      ptx_set(one.operands[1], "ks_p"));
 }
 
@@ -196,11 +195,11 @@ base::Result<std::string> emit_ptx_memory(const PtxInstruction& one) {
     const bool to = one.has("to");
     if (!in_shared(one)) return ptx_set(one.operands[0], ptx_as("u64", one.operands[1]));
     return ptx_set(one.operands[0], fmt::format("ks::ptx::{}({})", to ? "to_shared" : "from_shared",
-                                            ptx_as("u64", one.operands[1])));
+                                                ptx_as("u64", one.operands[1])));
   }
   if (base == "isspacep" && one.operands.size() == 2 && in_shared(one))
     return ptx_set(one.operands[0],
-               fmt::format("ks::ptx::is_shared({})", ptx_as("u64", one.operands[1])));
+                   fmt::format("ks::ptx::is_shared({})", ptx_as("u64", one.operands[1])));
   return std::string();
 }
 
@@ -213,19 +212,20 @@ base::Result<std::string> emit_ptx_lanes(const PtxInstruction& one) {
   if (base == "activemask" && operands.size() == 1)
     return ptx_set(operands[0], "ks::ptx::meet_active()");
   if (base == "vote" && one.has("sync") && operands.size() == 3 && one.name.size() > 2)
-    return ptx_set(operands[0], fmt::format("ks::ptx::meet_{}({}, {})", one.name[2],
-                                        ptx_as("u32", operands[2]), ptx_as("pred", operands[1])));
+    return ptx_set(operands[0],
+                   fmt::format("ks::ptx::meet_{}({}, {})", one.name[2], ptx_as("u32", operands[2]),
+                               ptx_as("pred", operands[1])));
   if (base == "redux" && one.has("sync") && operands.size() == 3 && one.name.size() > 2) {
     const std::string type = ptx_type(one) == "b32" ? "u32" : ptx_type(one);
     if (type != "u32" && type != "s32")
       return std::unexpected(ptx_fault(one, "is not supported by check"));
     return ptx_set(operands[0], fmt::format("ks::ptx::meet_reduce_{}({}, {})", one.name[2],
-                                        ptx_as(type, operands[1]), ptx_as("u32", operands[2])));
+                                            ptx_as(type, operands[1]), ptx_as("u32", operands[2])));
   }
   if (base == "match" && one.has("any") && operands.size() == 3)
     return ptx_set(operands[0],
-               fmt::format("ks::ptx::meet_match_any({}, {})", ptx_as(ptx_type(one), operands[1]),
-                           ptx_as("u32", operands[2])));
+                   fmt::format("ks::ptx::meet_match_any({}, {})",
+                               ptx_as(ptx_type(one), operands[1]), ptx_as("u32", operands[2])));
   return std::string();
 }
 

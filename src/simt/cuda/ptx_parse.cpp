@@ -135,7 +135,8 @@ class Parser {
     }
     const std::string name = word();
     blanks();
-    if (peek() == ':') return std::unexpected(fault("jumps in assembly are not supported by check"));
+    if (peek() == ':')
+      return std::unexpected(fault("jumps in assembly are not supported by check"));
     if (name.empty())
       return std::unexpected(fault(fmt::format("\"{}\" is no instruction", text_.substr(at_, 20))));
     for (std::size_t from = 0; from <= name.size();) {

@@ -126,8 +126,8 @@ class Keeper {
     for (std::size_t i = one.from; i < one.to; ++i) {
       const Token& token = source_.tokens[i];
       if (!token.is_identifier()) continue;
-      const bool member = i > one.from && (source_.tokens[i - 1].is(".") ||
-                                           source_.tokens[i - 1].is("->"));
+      const bool member =
+          i > one.from && (source_.tokens[i - 1].is(".") || source_.tokens[i - 1].is("->"));
       const Token& next = source_.tokens[i + 1];
       keep_named(token.spelling, !member && (next.is("(") || next.is("<")));
     }

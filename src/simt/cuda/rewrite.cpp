@@ -13,12 +13,24 @@ std::string plain_name(const std::string& kernel) {
 }
 
 bool waits_for_lanes(const std::string& name) {
-  static const std::set<std::string, std::less<>> kNames = {
-      "__activemask",    "mma_sync",         "shfl",           "sync",
-      "shfl_up",         "shfl_down",        "shfl_xor",       "any",
-      "all",             "ballot",           "match_any",      "match_all",
-      "reduce",          "inclusive_scan",   "exclusive_scan", "coalesced_threads",
-      "binary_partition", "labeled_partition"};
+  static const std::set<std::string, std::less<>> kNames = {"__activemask",
+                                                            "mma_sync",
+                                                            "shfl",
+                                                            "sync",
+                                                            "shfl_up",
+                                                            "shfl_down",
+                                                            "shfl_xor",
+                                                            "any",
+                                                            "all",
+                                                            "ballot",
+                                                            "match_any",
+                                                            "match_all",
+                                                            "reduce",
+                                                            "inclusive_scan",
+                                                            "exclusive_scan",
+                                                            "coalesced_threads",
+                                                            "binary_partition",
+                                                            "labeled_partition"};
   return kNames.contains(name) || name.starts_with("meet_") || name.starts_with("__sync") ||
          (name.starts_with("__") && name.ends_with("_sync"));
 }
@@ -33,8 +45,7 @@ base::Result<void> erase_marks(Source& source) {
     if (token.is("<<") && source.tokens[i + 1].is("<") && source.tokens[i + 1].before.empty())
       return base::usage_error(token.place(),
                                "a kernel that starts a kernel is not supported by check");
-    if (token.is_identifier() && kMarks.contains(token.spelling) &&
-        token.written == token.spelling)
+    if (token.is_identifier() && kMarks.contains(token.spelling) && token.written == token.spelling)
       source.erase(i, i + 1);
   }
   return {};
@@ -53,6 +64,7 @@ base::Result<Rewritten> rewrite(std::string_view preprocessed,
   KS_TRY(const std::string kernels, list_kernels(source, scopes, wanted));
   KS_RETURN_IF_ERROR(place_shared(source, scopes));
   KS_TRY(const std::string symbols, place_symbols(source, scopes));
+  check_vectors(source, scopes);
   source::number_meetings(source, scopes, waits_for_lanes);
   KS_RETURN_IF_ERROR(erase_marks(source));
   result.source = source::write(source) + "\n#line 1 \"ks_table.h\"\n" + symbols + kernels;

@@ -1,10 +1,11 @@
-// CUDA C++ to C++ for the headers in simt/device/cuda (which come precompiled): reads preprocessed
+// CUDA C++ to C++ for the headers in simt/device (which come precompiled): reads preprocessed
 // CUDA, writes a file in which every line stands where it stood. One pass a file:
 //
 //   declarations   what no wanted kernel names goes: host code, other kernels
 //   assembly       asm statements become calls
 //   shared         __shared__ T a[n];  ->  one array a block
 //   symbols        __device__ and __constant__ variables live where the engine sees them
+//   aligned        whole vectors are read and written where they may be
 //   kernels        the table of wanted kernels
 //   meetings       calls that wait for other lanes get their numbers
 //
@@ -41,6 +42,7 @@ base::Result<void> replace_assembly(Source& source);
 base::Result<void> place_shared(Source& source, const Scopes& scopes);
 /// Returns the table of variables as source text.
 base::Result<std::string> place_symbols(Source& source, const Scopes& scopes);
+void check_vectors(Source& source, const Scopes& scopes);
 /// Returns the table of kernels as source text.
 base::Result<std::string> list_kernels(const Source& source, const Scopes& scopes,
                                        const std::set<std::string>& wanted);

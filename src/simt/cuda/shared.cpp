@@ -19,8 +19,8 @@ std::size_t statement_start(const Source& source, std::size_t at) {
         if (source.tokens[open].is(")")) ++depth;
         if (source.tokens[open].is("(") && --depth == 0) break;
       }
-      if (open == 0 || !(source.tokens[open - 1].is("__attribute__") ||
-                         source.tokens[open - 1].is("alignas")))
+      if (open == 0 ||
+          !(source.tokens[open - 1].is("__attribute__") || source.tokens[open - 1].is("alignas")))
         return at;
       at = open - 1;
       continue;
@@ -90,8 +90,7 @@ base::Result<void> place_shared(Source& source, const Scopes& scopes) {
       for (++i; source.tokens[i].is("[");) {
         const std::size_t after = source.after_closing(i);
         // The first one of `extern __shared__ T x[][8]` is the one of the pointer.
-        if (!declared.dynamic || !first)
-          dimensions += "[" + source.text(i + 1, after - 1) + "]";
+        if (!declared.dynamic || !first) dimensions += "[" + source.text(i + 1, after - 1) + "]";
         first = false;
         i = after;
       }
@@ -99,7 +98,8 @@ base::Result<void> place_shared(Source& source, const Scopes& scopes) {
         while (!source.tokens[i].is(",") && !source.tokens[i].is(";")) {
           if (source.tokens[i].kind == Token::Kind::end)
             return base::usage_error(place, "this declaration has no end");
-          i = source.tokens[i].is("{") || source.tokens[i].is("(") ? source.after_closing(i) : i + 1;
+          i = source.tokens[i].is("{") || source.tokens[i].is("(") ? source.after_closing(i)
+                                                                   : i + 1;
         }
       if (!source.tokens[i].is(",") && !source.tokens[i].is(";"))
         return base::usage_error(place, "__shared__ variable " + name + " is not understood");
@@ -107,8 +107,8 @@ base::Result<void> place_shared(Source& source, const Scopes& scopes) {
       if (outside)
         text += fmt::format("static const ks::DynamicShared<{0}__ks> {0}{{}}; ", name);
       else if (declared.dynamic)
-        text += fmt::format("{0}__ks* const {0} = static_cast<{0}__ks*>(ks::dynamic_shared()); ",
-                            name);
+        text +=
+            fmt::format("{0}__ks* const {0} = static_cast<{0}__ks*>(ks::dynamic_shared()); ", name);
       else
         text += fmt::format("auto& {0} = *ks::group_array<{0}__ks>([] {{}}, \"{0}\"); ", name);
       if (source.tokens[i].is(";")) break;

@@ -60,7 +60,8 @@ class Placer {
     source_.tokens[one.from].written = "static " + source_.tokens[one.from].written;
     if (!source_.tokens[one.from].is(name) && source_.tokens[one.from].is("__device__"))
       source_.tokens[one.from].written = "static ";
-    else if (source_.tokens[one.from].is("__constant__") || source_.tokens[one.from].is("__managed__"))
+    else if (source_.tokens[one.from].is("__constant__") ||
+             source_.tokens[one.from].is("__managed__"))
       source_.tokens[one.from].written = "static ";
     source_.tokens[one.to - 1].written +=
         fmt::format(" static decltype({0}__ks_initial)* {0}__ks;", name);

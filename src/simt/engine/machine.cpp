@@ -482,6 +482,11 @@ void Machine::hook_block_barrier(ks::BlockBarrier* barrier) {
     arrivals.known[i] = std::max(arrivals.known[i], known[i]);
   ++arrivals.threads;
   arrivals.simdgroups |= 1u << simdgroup;
+  // Full with nobody waiting: it opens for nobody, and counts anew.
+  const bool waited_for = std::any_of(m.fibers_.begin(), m.fibers_.begin() + m.threads_, [&](const Fiber& f) {
+    return f.wait == Wait::group_barrier && f.barrier->id == barrier->id;
+  });
+  if (arrivals.threads >= barrier->threads && !waited_for) arrivals = {};
 }
 void Machine::hook_start_copy(void* to, const void* from, ks::u32 bytes, ks::u32 from_bytes,
                               const void* pc) {

@@ -51,9 +51,9 @@ void Machine::tell_absent(std::uint32_t simdgroup, std::uint32_t mask, const Fib
   const Fiber& absent = fibers_[thread];
   RawFinding f = watch_.finding(kind::kWrongMask, {one.pc, absent.pc});
   f.threads = {one.lane.thread.index_in_group, thread};
-  f.detail = fmt::format(
-      "its mask {:#010x} names {} lanes that do not come: thread {} waits elsewhere", one.mask,
-      std::popcount(missing), thread);
+  f.detail =
+      fmt::format("its mask {:#010x} names {} lanes that do not come: thread {} waits elsewhere",
+                  one.mask, std::popcount(missing), thread);
   watch_.findings().add(std::move(f));
 }
 
@@ -95,8 +95,7 @@ bool Machine::step_masked(std::uint32_t simdgroup) {
     const std::uint32_t come = alike(simdgroup, fiber);
     seen |= come;
     // Lanes that spin may still come to an operation that names nobody.
-    const bool complete =
-        fiber.mask == 0 ? all_wait : (named_by(simdgroup, fiber) & ~come) == 0;
+    const bool complete = fiber.mask == 0 ? all_wait : (named_by(simdgroup, fiber) & ~come) == 0;
     if (!complete || (earliest && !earlier(fiber.lane, earliest->lane))) continue;
     earliest = &fiber;
     mask = come;
@@ -152,15 +151,14 @@ void Machine::tell_divergence(std::uint32_t id, std::uint32_t come, std::uint32_
              (!here || (waiting && !same_place(waiting->lane, fiber.lane))) && !other)
       other = &fiber;
   }
-  RawFinding f = watch_.finding(
-      kind::kBarrierDivergence,
-      other ? std::vector{waiting->pc, other->pc} : std::vector{waiting->pc});
+  RawFinding f =
+      watch_.finding(kind::kBarrierDivergence,
+                     other ? std::vector{waiting->pc, other->pc} : std::vector{waiting->pc});
   f.threads = {waiting->lane.thread.index_in_group};
   if (other) f.threads.push_back(other->lane.thread.index_in_group);
-  f.detail = come >= asked
-                 ? fmt::format("thread {} waits at one barrier, thread {} at another",
-                               f.threads.front(), f.threads.back())
-                 : fmt::format("{} of {} threads come to barrier {}", come, asked, id);
+  f.detail = come >= asked ? fmt::format("thread {} waits at one barrier, thread {} at another",
+                                         f.threads.front(), f.threads.back())
+                           : fmt::format("{} of {} threads come to barrier {}", come, asked, id);
   watch_.findings().add(std::move(f));
 }
 

@@ -170,16 +170,18 @@ bool Watch::check_copies(std::size_t offset, std::size_t bytes, Use use, const v
       f.buffer = array.name;
       f.offset = static_cast<std::int64_t>(offset - array.offset);
     }
-  f.detail = fmt::format("{} by thread {} of bytes that a cp.async is still to write: the thread "
-                         "that started it has not waited for its group",
-                         verb(use), running_.index_in_group);
+  f.detail = fmt::format(
+      "{} by thread {} of bytes that a cp.async is still to write: the thread "
+      "that started it has not waited for its group",
+      verb(use), running_.index_in_group);
   findings_.add(std::move(f));
   return true;
 }
 
 void Watch::start_copy(void* to, const void* from, std::uint32_t bytes, std::uint32_t from_bytes,
                        const void* pc) {
-  AsyncCopy copy{.to = static_cast<std::byte*>(to), .bytes = bytes, .data = {}, .shadow = {}, .pc = pc};
+  AsyncCopy copy{
+      .to = static_cast<std::byte*>(to), .bytes = bytes, .data = {}, .shadow = {}, .pc = pc};
   for (const void* at : {static_cast<const void*>(to), from})
     if (reinterpret_cast<std::uintptr_t>(at) % bytes != 0) misaligned(at, bytes, pc);
   if (from_bytes > 0) {
@@ -277,8 +279,11 @@ void Watch::check_cells(const std::byte* at, std::size_t bytes, Use use, Site wh
           if (!std::exchange(told, true))
             findings_.add(race(stamp, place, false, use, where, name, offset + i));
         }
-      cell.writer = now;
-      cell.writer_site = where;
+      // An atomic of the thread that has just written plainly does not hide that.
+      if (!use.atomic || cell.writer != (now & ~Stamp{1})) {
+        cell.writer = now;
+        cell.writer_site = where;
+      }
     } else if (cell.reader == 0 || !meets(cell.reader)) {
       cell.reader = now;
       cell.reader_site = where;
@@ -414,11 +419,13 @@ void* Watch::group_array(const void* key, std::size_t bytes, std::size_t, const 
   if (total > group_limit_ || total - dynamic_bytes_ > fixed_limit_) {
     RawFinding f = finding(kind::kGroupMemoryLimit, {pc});
     f.buffer = name;
-    f.detail = total > group_limit_
-                   ? fmt::format("{} bytes of threadgroup memory, {} are there", total, group_limit_)
-                   : fmt::format("arrays of fixed size take {} bytes of threadgroup memory, {} are "
-                                 "there for them",
-                                 total - dynamic_bytes_, fixed_limit_);
+    f.detail =
+        total > group_limit_
+            ? fmt::format("{} bytes of threadgroup memory, {} are there", total, group_limit_)
+            : fmt::format(
+                  "arrays of fixed size take {} bytes of threadgroup memory, {} are "
+                  "there for them",
+                  total - dynamic_bytes_, fixed_limit_);
     findings_.add(std::move(f));
   }
   return group_.data() + add_group_array(key, bytes, name).offset;

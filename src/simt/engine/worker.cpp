@@ -223,9 +223,10 @@ class Job {
           continue;
         at = k;
         if (watch.buffers()[k].bytes != symbol.bytes)
-          return base::usage_error(symbol.name, fmt::format("it has {} bytes, {} are given",
-                                                            symbol.bytes, watch.buffers()[k].bytes),
-                                   "give --symbol its dtype and length in the source");
+          return base::usage_error(
+              symbol.name,
+              fmt::format("it has {} bytes, {} are given", symbol.bytes, watch.buffers()[k].bytes),
+              "give --symbol its dtype and length in the source");
       }
       *symbol.at = watch.device().data() + watch.buffers()[at].offset;
       if (symbol.space == ks::Space::constant) constants_.push_back(at);

@@ -10,31 +10,34 @@ void* memmove(void*, const void*, size_t);
 }
 
 // Names of libm: double NAME(double), float NAMEf(float); here also float NAME(float).
-#define KS_MATH_1(X)                                                                            \
-  X(acos) X(acosh) X(asin) X(asinh) X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(erf) X(erfc) \
-  X(exp) X(exp2) X(exp10) X(expm1) X(fabs) X(floor) X(j0) X(j1) X(lgamma) X(log) X(log10)       \
-  X(log1p) X(log2) X(logb) X(nearbyint) X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) X(tanh)  \
-  X(tgamma) X(trunc) X(y0) X(y1)
+#define KS_MATH_1(X)                                                                              \
+  X(acos)                                                                                         \
+  X(acosh) X(asin) X(asinh) X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(erf) X(erfc) X(exp) \
+      X(exp2) X(exp10) X(expm1) X(fabs) X(floor) X(j0) X(j1) X(lgamma) X(log) X(log10) X(log1p)   \
+          X(log2) X(logb) X(nearbyint) X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) X(tanh)     \
+              X(tgamma) X(trunc) X(y0) X(y1)
 #define KS_MATH_2(X) \
   X(atan2) X(copysign) X(fdim) X(fmax) X(fmin) X(fmod) X(hypot) X(nextafter) X(pow) X(remainder)
 
-#define KS_DECLARE(name)                \
-  extern "C" double name(double);       \
-  extern "C" float name##f(float);      \
+#define KS_DECLARE(name)                                \
+  extern "C" double name(double);                       \
+  extern "C" float name##f(float);                      \
   METAL_FUNC float name(float x) { return name##f(x); } \
-  template <class T>                    \
+  template <class T>                                    \
   requires(__is_integral(T)) METAL_FUNC double name(T x) { return name(double(x)); }
 KS_MATH_1(KS_DECLARE)
 #undef KS_DECLARE
-#define KS_DECLARE(name)                   \
-  extern "C" double name(double, double);  \
-  extern "C" float name##f(float, float);  \
-  METAL_FUNC float name(float x, float y) { return name##f(x, y); } \
-  template <class A, class B>              \
-  requires(std::is_arithmetic_v<A>&& std::is_arithmetic_v<B> && !__is_same(A, B)) METAL_FUNC double name(A x, B y) { \
-    return name(double(x), double(y));     \
-  }                                        \
-  template <class T>                       \
+#define KS_DECLARE(name)                                                           \
+  extern "C" double name(double, double);                                          \
+  extern "C" float name##f(float, float);                                          \
+  METAL_FUNC float name(float x, float y) { return name##f(x, y); }                \
+  template <class A, class B>                                                      \
+  requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && !__is_same(A, B)) \
+      METAL_FUNC double                                                            \
+      name(A x, B y) {                                                             \
+    return name(double(x), double(y));                                             \
+  }                                                                                \
+  template <class T>                                                               \
   requires(__is_integral(T)) METAL_FUNC double name(T x, T y) { return name(double(x), double(y)); }
 KS_MATH_2(KS_DECLARE)
 #undef KS_DECLARE
@@ -124,8 +127,8 @@ METAL_FUNC constexpr double abs(double x) { return __builtin_fabs(x); }
 METAL_FUNC constexpr long labs(long x) { return abs(x); }
 METAL_FUNC constexpr long long llabs(long long x) { return abs(x); }
 
-#define KS_ORDER(T, A, B)                                                             \
-  METAL_FUNC constexpr T min(A a, B b) { return (T)b < (T)a ? (T)b : (T)a; }          \
+#define KS_ORDER(T, A, B)                                                    \
+  METAL_FUNC constexpr T min(A a, B b) { return (T)b < (T)a ? (T)b : (T)a; } \
   METAL_FUNC constexpr T max(A a, B b) { return (T)a < (T)b ? (T)b : (T)a; }
 KS_ORDER(int, int, int)
 KS_ORDER(unsigned, unsigned, unsigned)
@@ -140,8 +143,8 @@ KS_ORDER(unsigned long long, unsigned long long, unsigned long long)
 KS_ORDER(unsigned long long, long long, unsigned long long)
 KS_ORDER(unsigned long long, unsigned long long, long long)
 #undef KS_ORDER
-#define KS_ORDER(T, A, B, f)                                            \
-  METAL_FUNC T min(A a, B b) { return __builtin_fmin##f(T(a), T(b)); }  \
+#define KS_ORDER(T, A, B, f)                                           \
+  METAL_FUNC T min(A a, B b) { return __builtin_fmin##f(T(a), T(b)); } \
   METAL_FUNC T max(A a, B b) { return __builtin_fmax##f(T(a), T(b)); }
 KS_ORDER(float, float, float, f)
 KS_ORDER(double, double, double, )
@@ -221,7 +224,9 @@ METAL_FUNC T to_integer(double x) {
   METAL_FUNC float __fdiv_##suffix(float a, float b) {                                            \
     return ks::rounded(double(a) / double(b), ks::Round::way);                                    \
   }                                                                                               \
-  METAL_FUNC float __frcp_##suffix(float a) { return ks::rounded(1.0 / double(a), ks::Round::way); } \
+  METAL_FUNC float __frcp_##suffix(float a) {                                                     \
+    return ks::rounded(1.0 / double(a), ks::Round::way);                                          \
+  }                                                                                               \
   METAL_FUNC float __fsqrt_##suffix(float a) {                                                    \
     return ks::rounded(sqrt(double(a)), ks::Round::way);                                          \
   }                                                                                               \
@@ -250,23 +255,25 @@ METAL_FUNC double __int2double_rn(int a) { return a; }
 METAL_FUNC double __uint2double_rn(unsigned a) { return a; }
 METAL_FUNC double __ll2double_rn(long long a) { return double(a); }
 
-#define KS_TO_INTEGER(suffix, function)                                                           \
-  METAL_FUNC int __float2int_##suffix(float x) { return ks::to_integer<int>(function(double(x))); } \
-  METAL_FUNC unsigned __float2uint_##suffix(float x) {                                            \
-    return ks::to_integer<unsigned>(function(double(x)));                                         \
-  }                                                                                               \
-  METAL_FUNC long long __float2ll_##suffix(float x) {                                             \
-    return ks::to_integer<long long>(function(double(x)));                                        \
-  }                                                                                               \
-  METAL_FUNC unsigned long long __float2ull_##suffix(float x) {                                   \
-    return ks::to_integer<unsigned long long>(function(double(x)));                               \
-  }                                                                                               \
-  METAL_FUNC int __double2int_##suffix(double x) { return ks::to_integer<int>(function(x)); }     \
-  METAL_FUNC unsigned __double2uint_##suffix(double x) {                                          \
-    return ks::to_integer<unsigned>(function(x));                                                 \
-  }                                                                                               \
-  METAL_FUNC long long __double2ll_##suffix(double x) {                                           \
-    return ks::to_integer<long long>(function(x));                                                \
+#define KS_TO_INTEGER(suffix, function)                                                       \
+  METAL_FUNC int __float2int_##suffix(float x) {                                              \
+    return ks::to_integer<int>(function(double(x)));                                          \
+  }                                                                                           \
+  METAL_FUNC unsigned __float2uint_##suffix(float x) {                                        \
+    return ks::to_integer<unsigned>(function(double(x)));                                     \
+  }                                                                                           \
+  METAL_FUNC long long __float2ll_##suffix(float x) {                                         \
+    return ks::to_integer<long long>(function(double(x)));                                    \
+  }                                                                                           \
+  METAL_FUNC unsigned long long __float2ull_##suffix(float x) {                               \
+    return ks::to_integer<unsigned long long>(function(double(x)));                           \
+  }                                                                                           \
+  METAL_FUNC int __double2int_##suffix(double x) { return ks::to_integer<int>(function(x)); } \
+  METAL_FUNC unsigned __double2uint_##suffix(double x) {                                      \
+    return ks::to_integer<unsigned>(function(x));                                             \
+  }                                                                                           \
+  METAL_FUNC long long __double2ll_##suffix(double x) {                                       \
+    return ks::to_integer<long long>(function(x));                                            \
   }
 KS_TO_INTEGER(rn, rint)
 KS_TO_INTEGER(rz, trunc)

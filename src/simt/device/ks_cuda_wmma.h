@@ -33,7 +33,7 @@ template <class Use, int m, int n, int k, class T, class Layout = void>
 struct fragment {
   using element_type = typename ks_storage<T>::type;
   using storage_element_type = element_type;
-  static constexpr int ks_held = ks_rows<Use, m, n, k>* ks_columns<Use, m, n, k> / 32;
+  static constexpr int ks_held = ks_rows<Use, m, n, k> * ks_columns<Use, m, n, k> / 32;
   // The hardware holds every element of a half matrix twice.
   static constexpr int num_elements =
       __is_same(T, __half) && !__is_same(Use, accumulator) ? 16 : ks_held;
@@ -59,8 +59,7 @@ METAL_FUNC ks::ptx::At ks_element(unsigned lane, int i) {
 KS_PLAIN __attribute__((noinline)) inline void ks_check_alignment(const void* at,
                                                                   unsigned long line_bytes) {
   if ((unsigned long)at % 32 != 0) ks::engine->misaligned(at, 32, KS_HERE);
-  if (line_bytes % 16 != 0)
-    ks::engine->misaligned((const char*)at + line_bytes, 16, KS_HERE);
+  if (line_bytes % 16 != 0) ks::engine->misaligned((const char*)at + line_bytes, 16, KS_HERE);
 }
 template <bool by_rows, int rows, int columns, class F, class T>
 METAL_FUNC void ks_load(F& f, const T* from, unsigned line) {
@@ -71,7 +70,7 @@ METAL_FUNC void ks_load(F& f, const T* from, unsigned line) {
       f.x[i] = f.x[i - held];
       continue;
     }
-    const auto at = ks_element<held, by_rows ? columns : rows>(ks_lane_id(), i);
+    const auto at = ks_element < held, by_rows ? columns : rows > (ks_lane_id(), i);
     f.x[i] = from[at.row * line + at.column];
   }
 }
@@ -79,23 +78,23 @@ template <class Use, int m, int n, int k, class T, class Layout, class P>
 METAL_FUNC void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& f, const P* from,
                                  unsigned line) {
   ks_load<__is_same(Layout, row_major), ks_rows<Use, m, n, k>, ks_columns<Use, m, n, k>>(f, from,
-                                                                                        line);
+                                                                                         line);
 }
 template <int m, int n, int k, class T, class P>
-METAL_FUNC void load_matrix_sync(fragment<accumulator, m, n, k, T>& f, const P* from,
-                                 unsigned line, layout_t layout) {
+METAL_FUNC void load_matrix_sync(fragment<accumulator, m, n, k, T>& f, const P* from, unsigned line,
+                                 layout_t layout) {
   // A lane's elements are the same in both layouts: those by rows.
   using F = fragment<accumulator, m, n, k, T>;
   ks_check_alignment(from, line * sizeof(P));
   for (int i = 0; i < F::ks_held; ++i) {
     const auto at = ks_element<F::ks_held, n>(ks_lane_id(), i);
-    f.x[i] = layout == mem_row_major ? from[at.row * line + at.column]
-                                     : from[at.column * line + at.row];
+    f.x[i] =
+        layout == mem_row_major ? from[at.row * line + at.column] : from[at.column * line + at.row];
   }
 }
 template <int m, int n, int k, class T, class P>
-METAL_FUNC void store_matrix_sync(P* to, const fragment<accumulator, m, n, k, T>& f,
-                                  unsigned line, layout_t layout) {
+METAL_FUNC void store_matrix_sync(P* to, const fragment<accumulator, m, n, k, T>& f, unsigned line,
+                                  layout_t layout) {
   using F = fragment<accumulator, m, n, k, T>;
   ks_check_alignment(to, line * sizeof(P));
   for (int i = 0; i < F::ks_held; ++i) {
@@ -130,9 +129,8 @@ void ks_resolve_mma(ks::Post* const* lanes, ks::u32 mask) {
   using FD = fragment<accumulator, m, n, k, D>;
   using In = ks_operands<FA, FB, FC>;
   if (mask != 0xffffffffu) {
-    ks::each_lane(mask, [&](ks::u32 l) {
-      ks::engine->undefined_lane(lanes[l]->out, sizeof(FD), l);
-    });
+    ks::each_lane(mask,
+                  [&](ks::u32 l) { ks::engine->undefined_lane(lanes[l]->out, sizeof(FD), l); });
     return;
   }
   using E = decltype(ks_operand<TA>(typename FA::element_type{}));
@@ -141,11 +139,11 @@ void ks_resolve_mma(ks::Post* const* lanes, ks::u32 mask) {
     const In& in = ks::posted<In>(lanes, l);
     constexpr bool a_rows = __is_same(LA, row_major), b_rows = __is_same(LB, row_major);
     for (int i = 0; i < FA::ks_held; ++i) {
-      const auto at = ks_element<FA::ks_held, a_rows ? k : m>(l, i);
+      const auto at = ks_element < FA::ks_held, a_rows ? k : m > (l, i);
       (a_rows ? a[at.row][at.column] : a[at.column][at.row]) = ks_operand<TA>(in.a.x[i]);
     }
     for (int i = 0; i < FB::ks_held; ++i) {
-      const auto at = ks_element<FB::ks_held, b_rows ? n : k>(l, i);
+      const auto at = ks_element < FB::ks_held, b_rows ? n : k > (l, i);
       (b_rows ? b[at.row][at.column] : b[at.column][at.row]) = ks_operand<TB>(in.b.x[i]);
     }
   }

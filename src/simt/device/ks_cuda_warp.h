@@ -39,7 +39,8 @@ void resolve_match(Post* const* lanes, u32 mask) {
   });
 }
 
-// What the engine writes into the barrier, the instrumentation does not see: read it uninstrumented.
+// What the engine writes into the barrier, the instrumentation does not see: read it
+// uninstrumented.
 KS_PLAIN __attribute__((noinline)) inline u64 block_vote(bool predicate) {
   BlockBarrier barrier{0, 0, true, true, predicate, 0, 0};
   engine->block_barrier(&barrier);
@@ -67,23 +68,22 @@ METAL_FUNC void __threadfence_system() { ks::engine->fence(); }
 METAL_FUNC void __nanosleep(unsigned) { ks::engine->yield(); }
 METAL_FUNC unsigned __activemask() { return ks::vote(true).active; }
 
-#define KS_SHUFFLES(T)                                                                           \
-  METAL_FUNC T __shfl_sync(unsigned mask, T value, int lane, int width = 32) {                   \
-    const unsigned own = ks_lane_id(), first = own & ~unsigned(width - 1);                       \
-    return ks::shuffle_from<T>(mask, value, first + (unsigned(lane) & unsigned(width - 1)));     \
-  }                                                                                              \
-  METAL_FUNC T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {          \
-    const unsigned own = ks_lane_id(), within = own & unsigned(width - 1);                       \
-    return ks::shuffle_from<T>(mask, value, within >= delta ? own - delta : own);                \
-  }                                                                                              \
-  METAL_FUNC T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {        \
-    const unsigned own = ks_lane_id(), within = own & unsigned(width - 1);                       \
+#define KS_SHUFFLES(T)                                                                             \
+  METAL_FUNC T __shfl_sync(unsigned mask, T value, int lane, int width = 32) {                     \
+    const unsigned own = ks_lane_id(), first = own & ~unsigned(width - 1);                         \
+    return ks::shuffle_from<T>(mask, value, first + (unsigned(lane) & unsigned(width - 1)));       \
+  }                                                                                                \
+  METAL_FUNC T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {            \
+    const unsigned own = ks_lane_id(), within = own & unsigned(width - 1);                         \
+    return ks::shuffle_from<T>(mask, value, within >= delta ? own - delta : own);                  \
+  }                                                                                                \
+  METAL_FUNC T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {          \
+    const unsigned own = ks_lane_id(), within = own & unsigned(width - 1);                         \
     return ks::shuffle_from<T>(mask, value, within + delta < unsigned(width) ? own + delta : own); \
-  }                                                                                              \
-  METAL_FUNC T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32) {              \
-    const unsigned own = ks_lane_id(), from = own ^ unsigned(lanes);                             \
-    return ks::shuffle_from<T>(mask, value,                                                      \
-                               from <= (own | unsigned(width - 1)) ? from : own);                \
+  }                                                                                                \
+  METAL_FUNC T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32) {                \
+    const unsigned own = ks_lane_id(), from = own ^ unsigned(lanes);                               \
+    return ks::shuffle_from<T>(mask, value, from <= (own | unsigned(width - 1)) ? from : own);     \
   }
 KS_SHUFFLES(int)
 KS_SHUFFLES(unsigned)
@@ -102,7 +102,9 @@ KS_SHUFFLES(__nv_bfloat162)
 METAL_FUNC unsigned __ballot_sync(unsigned mask, int value) {
   return ks::vote_in(mask, value != 0).yes;
 }
-METAL_FUNC int __any_sync(unsigned mask, int value) { return ks::vote_in(mask, value != 0).yes != 0; }
+METAL_FUNC int __any_sync(unsigned mask, int value) {
+  return ks::vote_in(mask, value != 0).yes != 0;
+}
 METAL_FUNC int __all_sync(unsigned mask, int value) {
   const ks::Votes votes = ks::vote_in(mask, value != 0);
   return votes.yes == votes.active;
@@ -136,20 +138,31 @@ METAL_FUNC unsigned __match_all_sync(unsigned mask, T value, int* same) {
   return *same ? votes.active : 0;
 }
 
+namespace ks {
+/// A value leaves for memory that is not instrumented: whether it is defined shows in a branch.
+template <class T>
+METAL_FUNC T used(T value) {
+  using Bits =
+      std::conditional_t<sizeof(T) == 8, u64, std::conditional_t<sizeof(T) == 4, u32, u16>>;
+  if (__builtin_bit_cast(Bits, value) == Bits(0x9e3779b97f4a7c15ul)) asm volatile("");
+  return value;
+}
+}  // namespace ks
+
 // Atomics.
-#define KS_ATOMIC(name, Change, T)                                 \
-  METAL_FUNC T atomic##name(T* at, T value) {                      \
-    return ks::atomic_update(at, ks::Change<T>{value});            \
-  }                                                                \
+#define KS_ATOMIC(name, Change, T)                                                      \
+  METAL_FUNC T atomic##name(T* at, T value) {                                           \
+    return ks::atomic_update(at, ks::Change<T>{ks::used(value)});                       \
+  }                                                                                     \
   METAL_FUNC T atomic##name##_block(T* at, T value) { return atomic##name(at, value); } \
   METAL_FUNC T atomic##name##_system(T* at, T value) { return atomic##name(at, value); }
-#define KS_ATOMIC_WHOLE(T)       \
-  KS_ATOMIC(Add, AddTo, T)       \
-  KS_ATOMIC(Exch, SetTo, T)      \
-  KS_ATOMIC(Min, MinWith, T)     \
-  KS_ATOMIC(Max, MaxWith, T)     \
-  KS_ATOMIC(And, AndWith, T)     \
-  KS_ATOMIC(Or, OrWith, T)       \
+#define KS_ATOMIC_WHOLE(T)   \
+  KS_ATOMIC(Add, AddTo, T)   \
+  KS_ATOMIC(Exch, SetTo, T)  \
+  KS_ATOMIC(Min, MinWith, T) \
+  KS_ATOMIC(Max, MaxWith, T) \
+  KS_ATOMIC(And, AndWith, T) \
+  KS_ATOMIC(Or, OrWith, T)   \
   KS_ATOMIC(Xor, XorWith, T)
 KS_ATOMIC_WHOLE(int)
 KS_ATOMIC_WHOLE(unsigned)
@@ -173,11 +186,11 @@ KS_ATOMIC(Inc, CountUp, unsigned)
 KS_ATOMIC(Dec, CountDown, unsigned)
 #undef KS_ATOMIC
 #undef KS_ATOMIC_WHOLE
-#define KS_ATOMIC_CAS(T)                                                                  \
-  METAL_FUNC T atomicCAS(T* at, T expected, T wanted) {                                   \
-    return ks::atomic_compare(at, expected, wanted);                                      \
-  }                                                                                       \
-  METAL_FUNC T atomicCAS_block(T* at, T e, T w) { return ks::atomic_compare(at, e, w); }  \
+#define KS_ATOMIC_CAS(T)                                                                 \
+  METAL_FUNC T atomicCAS(T* at, T expected, T wanted) {                                  \
+    return ks::atomic_compare(at, ks::used(expected), ks::used(wanted));                 \
+  }                                                                                      \
+  METAL_FUNC T atomicCAS_block(T* at, T e, T w) { return ks::atomic_compare(at, e, w); } \
   METAL_FUNC T atomicCAS_system(T* at, T e, T w) { return ks::atomic_compare(at, e, w); }
 KS_ATOMIC_CAS(int)
 KS_ATOMIC_CAS(unsigned)
@@ -188,10 +201,10 @@ KS_ATOMIC_CAS(unsigned short)
 #undef KS_ATOMIC_CAS
 
 // Loads and stores with a hint for the caches.
-#define KS_HINTED_LOAD(name)                  \
-  template <class T>                          \
-  METAL_FUNC T name(const T* at) {            \
-    return *at;                               \
+#define KS_HINTED_LOAD(name)       \
+  template <class T>               \
+  METAL_FUNC T name(const T* at) { \
+    return ks::ref(at);            \
   }
 KS_HINTED_LOAD(__ldg)
 KS_HINTED_LOAD(__ldca)
@@ -200,10 +213,10 @@ KS_HINTED_LOAD(__ldcs)
 KS_HINTED_LOAD(__ldcv)
 KS_HINTED_LOAD(__ldlu)
 #undef KS_HINTED_LOAD
-#define KS_HINTED_STORE(name)                 \
-  template <class T>                          \
-  METAL_FUNC void name(T* at, T value) {      \
-    *at = value;                              \
+#define KS_HINTED_STORE(name)            \
+  template <class T>                     \
+  METAL_FUNC void name(T* at, T value) { \
+    ks::ref(at) = value;                 \
   }
 KS_HINTED_STORE(__stcg)
 KS_HINTED_STORE(__stcs)
@@ -231,8 +244,8 @@ METAL_FUNC void* __cvta_shared_to_generic(size_t at) {
 METAL_FUNC size_t __cvta_generic_to_global(const void* at) { return size_t(at); }
 
 // What is not here, by name: using one is an error at its line.
-#define KS_ABSENT(name, what)                                                                \
-  template <class... A>                                                                      \
+#define KS_ABSENT(name, what) \
+  template <class... A>       \
   __attribute__((unavailable(what " are not supported by check"))) int name(A&&...);
 KS_ABSENT(tex1D, "textures")
 KS_ABSENT(tex2D, "textures")

@@ -1,5 +1,5 @@
-// mma.sync with its lane layouts (PTX ISA, "Matrix fragments for mma"): lane l is in group g = l / 4
-// and is thread t = l % 4 of it. Products of half, bfloat16 and tf32 are summed in float.
+// mma.sync with its lane layouts (PTX ISA, "Matrix fragments for mma"): lane l is in group g = l /
+// 4 and is thread t = l % 4 of it. Products of half, bfloat16 and tf32 are summed in float.
 #pragma once
 
 namespace ks::ptx {

@@ -114,9 +114,9 @@ METAL_FUNC constexpr int __dp2a_hi(int a, int b, int c) {
   return c;
 }
 
-#define KS_PARTS(name, T, expression)                                              \
-  METAL_FUNC constexpr unsigned name(unsigned a, unsigned b) {                     \
-    return ks::each_part<T>(a, b, [](int x, int y) { return expression; });        \
+#define KS_PARTS(name, T, expression)                                       \
+  METAL_FUNC constexpr unsigned name(unsigned a, unsigned b) {              \
+    return ks::each_part<T>(a, b, [](int x, int y) { return expression; }); \
   }
 #define KS_PARTS_4_2(name, S4, S2, expression) \
   KS_PARTS(name##4, S4, expression)            \

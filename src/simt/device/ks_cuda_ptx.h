@@ -71,18 +71,18 @@ METAL_FUNC constexpr Refs<T, 1 + sizeof...(More)> refs(T& first, More&... more) 
   return {{&first, &more...}};
 }
 
-#define KS_PTX_2(name, expression)              \
-  template <class T>                            \
-  METAL_FUNC T name(T a, T b) {                 \
-    return T(expression);                       \
+#define KS_PTX_2(name, expression) \
+  template <class T>               \
+  METAL_FUNC T name(T a, T b) {    \
+    return T(expression);          \
   }
 KS_PTX_2(add, a + b)
 KS_PTX_2(sub, a - b)
-KS_PTX_2(mul, a * b)
-KS_PTX_2(mul_lo, a * b)
+KS_PTX_2(mul, a* b)
+KS_PTX_2(mul_lo, a* b)
 KS_PTX_2(div, a / b)
 KS_PTX_2(rem, a % b)
-KS_PTX_2(and_, a & b)
+KS_PTX_2(and_, a& b)
 KS_PTX_2(or_, a | b)
 KS_PTX_2(xor_, a ^ b)
 #undef KS_PTX_2
@@ -93,9 +93,9 @@ METAL_FUNC bool and_(bool a, bool b) {
 template <class T>
 METAL_FUNC T mul_hi(T a, T b) {
   if constexpr (sizeof(T) == 4)
-    return T((std::conditional_t<__is_signed(T), long, unsigned long>)(a) * b >> 32);
+    return T((std::conditional_t<__is_signed(T), long, unsigned long>)(a)*b >> 32);
   else
-    return T((std::conditional_t<__is_signed(T), __int128, unsigned __int128>)(a) * b >> 64);
+    return T((std::conditional_t<__is_signed(T), __int128, unsigned __int128>)(a)*b >> 64);
 }
 template <class T>
 METAL_FUNC auto mul_wide(T a, T b) {
@@ -117,75 +117,112 @@ METAL_FUNC auto mad_wide(T a, T b, C c) {
 }
 template <class T>
 METAL_FUNC T smaller(T a, T b) {
-  if constexpr (__is_same(T, float)) return __builtin_fminf(a, b);
-  else if constexpr (__is_same(T, double)) return __builtin_fmin(a, b);
-  else if constexpr (__is_same(T, f16) || __is_same(T, bf16)) return __hmin(a, b);
-  else if constexpr (__is_same(T, f16x2) || __is_same(T, bf16x2)) return __hmin2(a, b);
-  else return b < a ? b : a;
+  if constexpr (__is_same(T, float))
+    return __builtin_fminf(a, b);
+  else if constexpr (__is_same(T, double))
+    return __builtin_fmin(a, b);
+  else if constexpr (__is_same(T, f16) || __is_same(T, bf16))
+    return __hmin(a, b);
+  else if constexpr (__is_same(T, f16x2) || __is_same(T, bf16x2))
+    return __hmin2(a, b);
+  else
+    return b < a ? b : a;
 }
 template <class T>
 METAL_FUNC T larger(T a, T b) {
-  if constexpr (__is_same(T, float)) return __builtin_fmaxf(a, b);
-  else if constexpr (__is_same(T, double)) return __builtin_fmax(a, b);
-  else if constexpr (__is_same(T, f16) || __is_same(T, bf16)) return __hmax(a, b);
-  else if constexpr (__is_same(T, f16x2) || __is_same(T, bf16x2)) return __hmax2(a, b);
-  else return a < b ? b : a;
+  if constexpr (__is_same(T, float))
+    return __builtin_fmaxf(a, b);
+  else if constexpr (__is_same(T, double))
+    return __builtin_fmax(a, b);
+  else if constexpr (__is_same(T, f16) || __is_same(T, bf16))
+    return __hmax(a, b);
+  else if constexpr (__is_same(T, f16x2) || __is_same(T, bf16x2))
+    return __hmax2(a, b);
+  else
+    return a < b ? b : a;
 }
 template <class T>
-METAL_FUNC T min(T a, T b) { return smaller(a, b); }
+METAL_FUNC T min(T a, T b) {
+  return smaller(a, b);
+}
 template <class T>
-METAL_FUNC T max(T a, T b) { return larger(a, b); }
+METAL_FUNC T max(T a, T b) {
+  return larger(a, b);
+}
 template <class T>
 METAL_FUNC T fma(T a, T b, T c) {
-  if constexpr (__is_same(T, float)) return __builtin_fmaf(a, b, c);
-  else if constexpr (__is_same(T, double)) return __builtin_fma(a, b, c);
-  else if constexpr (sizeof(T) == 2) return __hfma(a, b, c);
-  else return __hfma2(a, b, c);
+  if constexpr (__is_same(T, float))
+    return __builtin_fmaf(a, b, c);
+  else if constexpr (__is_same(T, double))
+    return __builtin_fma(a, b, c);
+  else if constexpr (sizeof(T) == 2)
+    return __hfma(a, b, c);
+  else
+    return __hfma2(a, b, c);
 }
 template <class T>
-METAL_FUNC T mad(T a, T b, T c) { return fma(a, b, c); }
+METAL_FUNC T mad(T a, T b, T c) {
+  return fma(a, b, c);
+}
 template <class T>
-METAL_FUNC T relu(T a) { return larger(a, T{}); }
+METAL_FUNC T relu(T a) {
+  return larger(a, T{});
+}
 METAL_FUNC float saturate(float a) { return __saturatef(a); }
 METAL_FUNC f16 saturate(f16 a) { return f16(__saturatef(a.f())); }
 
 template <class T>
-METAL_FUNC T neg(T a) { return T(-a); }
+METAL_FUNC T neg(T a) {
+  return T(-a);
+}
 template <class T>
 METAL_FUNC T abs(T a) {
-  if constexpr (__is_same(T, f16) || __is_same(T, bf16)) return __habs(a);
-  else if constexpr (__is_same(T, f16x2) || __is_same(T, bf16x2)) return __habs2(a);
-  else if constexpr (__is_same(T, float)) return fabsf(a);
-  else if constexpr (__is_same(T, double)) return fabs(a);
-  else return a < 0 ? T(-a) : a;
+  if constexpr (__is_same(T, f16) || __is_same(T, bf16))
+    return __habs(a);
+  else if constexpr (__is_same(T, f16x2) || __is_same(T, bf16x2))
+    return __habs2(a);
+  else if constexpr (__is_same(T, float))
+    return fabsf(a);
+  else if constexpr (__is_same(T, double))
+    return fabs(a);
+  else
+    return a < 0 ? T(-a) : a;
 }
 template <class T>
 METAL_FUNC T not_(T a) {
-  if constexpr (__is_same(T, bool)) return !a;
-  else return T(~a);
+  if constexpr (__is_same(T, bool))
+    return !a;
+  else
+    return T(~a);
 }
 template <class T>
-METAL_FUNC T mov(T a) { return a; }
+METAL_FUNC T mov(T a) {
+  return a;
+}
 /// Bits that are shifted out are gone, and so is everything from the width on.
 template <class T>
-METAL_FUNC T shl(T a, u32 n) { return n >= 8 * sizeof(T) ? T(0) : T(a << n); }
+METAL_FUNC T shl(T a, u32 n) {
+  return n >= 8 * sizeof(T) ? T(0) : T(a << n);
+}
 template <class T>
 METAL_FUNC T shr(T a, u32 n) {
   if (n >= 8 * sizeof(T)) return __is_signed(T) && a < 0 ? T(-1) : T(0);
   return T(a >> n);
 }
 template <class T>
-METAL_FUNC T selp(T a, T b, bool which) { return which ? a : b; }
+METAL_FUNC T selp(T a, T b, bool which) {
+  return which ? a : b;
+}
 
-#define KS_PTX_APPROX(name, function)                                             \
-  template <class T>                                                              \
-  METAL_FUNC T name(T a) {                                                        \
-    if constexpr (sizeof(T) == 2)                                                 \
-      return T(function(a.f()));                                                  \
-    else if constexpr (__is_same(T, f16x2) || __is_same(T, bf16x2))               \
+#define KS_PTX_APPROX(name, function)                                               \
+  template <class T>                                                                \
+  METAL_FUNC T name(T a) {                                                          \
+    if constexpr (sizeof(T) == 2)                                                   \
+      return T(function(a.f()));                                                    \
+    else if constexpr (__is_same(T, f16x2) || __is_same(T, bf16x2))                 \
       return T(decltype(a.x)(function(a.x.f())), decltype(a.x)(function(a.y.f()))); \
-    else                                                                          \
-      return T(function(a));                                                      \
+    else                                                                            \
+      return T(function(a));                                                        \
   }
 #define KS_RECIPROCAL(x) (1 / (x))
 KS_PTX_APPROX(ex2, exp2)
@@ -200,13 +237,19 @@ KS_PTX_APPROX(cos, ::cos)
 #undef KS_PTX_APPROX
 
 template <class T>
-METAL_FUNC u32 popc(T a) { return u32(__builtin_popcountll((u64)a)); }
+METAL_FUNC u32 popc(T a) {
+  return u32(__builtin_popcountll((u64)a));
+}
 template <class T>
-METAL_FUNC u32 clz(T a) { return sizeof(T) == 4 ? u32(__clz(int(a))) : u32(__clzll((long long)a)); }
+METAL_FUNC u32 clz(T a) {
+  return sizeof(T) == 4 ? u32(__clz(int(a))) : u32(__clzll((long long)a));
+}
 template <class T>
 METAL_FUNC T brev(T a) {
-  if constexpr (sizeof(T) == 4) return __builtin_bitreverse32(a);
-  else return __builtin_bitreverse64(a);
+  if constexpr (sizeof(T) == 4)
+    return __builtin_bitreverse32(a);
+  else
+    return __builtin_bitreverse64(a);
 }
 template <class T>
 METAL_FUNC T bfe(T a, u32 from, u32 count) {
@@ -242,14 +285,14 @@ METAL_FUNC u32 shf_r_clamp(u32 low, u32 high, u32 n) {
 METAL_FUNC int dp4a(s32 a, s32 b, s32 c) { return __dp4a(a, b, c); }
 METAL_FUNC u32 dp4a(u32 a, u32 b, u32 c) { return __dp4a(a, b, c); }
 /// setp: a comparison, also of floats (the forms with u are true for NaN).
-#define KS_PTX_COMPARE(name, op)          \
-  template <class T>                      \
-  METAL_FUNC bool is_##name(T a, T b) {   \
-    return a op b;                        \
-  }                                       \
-  template <class T>                      \
+#define KS_PTX_COMPARE(name, op)           \
+  template <class T>                       \
+  METAL_FUNC bool is_##name(T a, T b) {    \
+    return a op b;                         \
+  }                                        \
+  template <class T>                       \
   METAL_FUNC bool is_##name##u(T a, T b) { \
-    return a != a || b != b || a op b;    \
+    return a != a || b != b || a op b;     \
   }
 KS_PTX_COMPARE(eq, ==)
 KS_PTX_COMPARE(ne, !=)
@@ -259,18 +302,28 @@ KS_PTX_COMPARE(gt, >)
 KS_PTX_COMPARE(ge, >=)
 #undef KS_PTX_COMPARE
 template <class T>
-METAL_FUNC bool is_lo(T a, T b) { return a < b; }
+METAL_FUNC bool is_lo(T a, T b) {
+  return a < b;
+}
 template <class T>
-METAL_FUNC bool is_ls(T a, T b) { return a <= b; }
+METAL_FUNC bool is_ls(T a, T b) {
+  return a <= b;
+}
 template <class T>
-METAL_FUNC bool is_hi(T a, T b) { return a > b; }
+METAL_FUNC bool is_hi(T a, T b) {
+  return a > b;
+}
 template <class T>
-METAL_FUNC bool is_hs(T a, T b) { return a >= b; }
+METAL_FUNC bool is_hs(T a, T b) {
+  return a >= b;
+}
 
 template <class T>
 METAL_FUNC double real(T a) {
-  if constexpr (__is_same(T, f16) || __is_same(T, bf16)) return double(a.f());
-  else return double(a);
+  if constexpr (__is_same(T, f16) || __is_same(T, bf16))
+    return double(a.f());
+  else
+    return double(a);
 }
 /// cvt; `how` for floats to integers is rni (0), rzi, rpi, rmi.
 template <class To, class From>
@@ -279,11 +332,15 @@ METAL_FUNC To cvt(From a, int how) {
     return To(a);
   } else if constexpr (std::is_integral_v<To>) {
     const double x = real(a);
-    return to_integer<To>(how == 0 ? ::rint(x) : how == 1 ? ::trunc(x) : how == 2 ? ::ceil(x)
-                                                                                  : ::floor(x));
+    return to_integer<To>(how == 0   ? ::rint(x)
+                          : how == 1 ? ::trunc(x)
+                          : how == 2 ? ::ceil(x)
+                                     : ::floor(x));
   } else {
-    if constexpr (__is_same(To, float)) return rounded(real(a), Round(how));
-    else return To(real(a));
+    if constexpr (__is_same(To, float))
+      return rounded(real(a), Round(how));
+    else
+      return To(real(a));
   }
 }
 /// The value that leaves out the low 13 bits of a float: nearest, ties away from zero.
@@ -326,26 +383,38 @@ METAL_FUNC bool meet_all(u32 mask, bool value) { return __all_sync(mask, value);
 METAL_FUNC bool meet_uni(u32 mask, bool value) { return __uni_sync(mask, value); }
 METAL_FUNC u32 meet_active() { return __activemask(); }
 template <class T>
-METAL_FUNC T meet_reduce_add(T value, u32 mask) { return __reduce_add_sync(mask, value); }
-template <class T>
-METAL_FUNC T meet_reduce_min(T value, u32 mask) { return __reduce_min_sync(mask, value); }
-template <class T>
-METAL_FUNC T meet_reduce_max(T value, u32 mask) { return __reduce_max_sync(mask, value); }
-template <class T>
-METAL_FUNC T meet_reduce_and(T value, u32 mask) { return __reduce_and_sync(mask, value); }
-template <class T>
-METAL_FUNC T meet_reduce_or(T value, u32 mask) { return __reduce_or_sync(mask, value); }
-template <class T>
-METAL_FUNC T meet_reduce_xor(T value, u32 mask) { return __reduce_xor_sync(mask, value); }
-template <class T>
-METAL_FUNC u32 meet_match_any(T value, u32 mask) { return __match_any_sync(mask, value); }
-METAL_FUNC void meet_barrier(u32 id, u32 threads = 0) {
-  meet_at_barrier(id, threads, true, false);
+METAL_FUNC T meet_reduce_add(T value, u32 mask) {
+  return __reduce_add_sync(mask, value);
 }
+template <class T>
+METAL_FUNC T meet_reduce_min(T value, u32 mask) {
+  return __reduce_min_sync(mask, value);
+}
+template <class T>
+METAL_FUNC T meet_reduce_max(T value, u32 mask) {
+  return __reduce_max_sync(mask, value);
+}
+template <class T>
+METAL_FUNC T meet_reduce_and(T value, u32 mask) {
+  return __reduce_and_sync(mask, value);
+}
+template <class T>
+METAL_FUNC T meet_reduce_or(T value, u32 mask) {
+  return __reduce_or_sync(mask, value);
+}
+template <class T>
+METAL_FUNC T meet_reduce_xor(T value, u32 mask) {
+  return __reduce_xor_sync(mask, value);
+}
+template <class T>
+METAL_FUNC u32 meet_match_any(T value, u32 mask) {
+  return __match_any_sync(mask, value);
+}
+METAL_FUNC void meet_barrier(u32 id, u32 threads = 0) { meet_at_barrier(id, threads, true, false); }
 METAL_FUNC void arrive(u32 id, u32 threads) { meet_at_barrier(id, threads, false, false); }
 METAL_FUNC void meet_warp(u32 mask) { __syncwarp(mask); }
 
 }  // namespace ks::ptx
 
-#include "ks_cuda_ptx_memory.h"
 #include "ks_cuda_mma.h"
+#include "ks_cuda_ptx_memory.h"

@@ -10,21 +10,21 @@ using schar = signed char;
 using clock_t = long;
 using cudaStream_t = void*;
 
-#define KS_VECTORS(T, name, align_2, align_4)                                   \
-  struct name##1 {                                                              \
-    T x;                                                                        \
-  };                                                                            \
-  struct alignas(align_2) name##2 {                                             \
-    T x, y;                                                                     \
-  };                                                                            \
-  struct name##3 {                                                              \
-    T x, y, z;                                                                  \
-  };                                                                            \
-  struct alignas(align_4) name##4 {                                             \
-    T x, y, z, w;                                                               \
-  };                                                                            \
-  METAL_FUNC constexpr name##1 make_##name##1(T x) { return {x}; }              \
-  METAL_FUNC constexpr name##2 make_##name##2(T x, T y) { return {x, y}; }      \
+#define KS_VECTORS(T, name, align_2, align_4)                                      \
+  struct name##1 {                                                                 \
+    T x;                                                                           \
+  };                                                                               \
+  struct alignas(align_2) name##2 {                                                \
+    T x, y;                                                                        \
+  };                                                                               \
+  struct name##3 {                                                                 \
+    T x, y, z;                                                                     \
+  };                                                                               \
+  struct alignas(align_4) name##4 {                                                \
+    T x, y, z, w;                                                                  \
+  };                                                                               \
+  METAL_FUNC constexpr name##1 make_##name##1(T x) { return {x}; }                 \
+  METAL_FUNC constexpr name##2 make_##name##2(T x, T y) { return {x, y}; }         \
   METAL_FUNC constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
   METAL_FUNC constexpr name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 KS_VECTORS(signed char, char, 2, 4)
@@ -53,20 +53,20 @@ struct dim3 {
   __attribute__((noinline, const)) KS_PLAIN inline unsigned ks_##name() { \
     return ks::lane->thread.expression;                                   \
   }
-#define KS_PLACE(name, member)                             \
-  KS_SELF(name##_x, member.x)                              \
-  KS_SELF(name##_y, member.y)                              \
-  KS_SELF(name##_z, member.z)                              \
-  struct ks_##name##_t {                                   \
-    METAL_FUNC unsigned get_x() const { return ks_##name##_x(); } \
-    METAL_FUNC unsigned get_y() const { return ks_##name##_y(); } \
-    METAL_FUNC unsigned get_z() const { return ks_##name##_z(); } \
-    __declspec(property(get = get_x)) unsigned x;          \
-    __declspec(property(get = get_y)) unsigned y;          \
-    __declspec(property(get = get_z)) unsigned z;          \
+#define KS_PLACE(name, member)                                                \
+  KS_SELF(name##_x, member.x)                                                 \
+  KS_SELF(name##_y, member.y)                                                 \
+  KS_SELF(name##_z, member.z)                                                 \
+  struct ks_##name##_t {                                                      \
+    METAL_FUNC unsigned get_x() const { return ks_##name##_x(); }             \
+    METAL_FUNC unsigned get_y() const { return ks_##name##_y(); }             \
+    METAL_FUNC unsigned get_z() const { return ks_##name##_z(); }             \
+    __declspec(property(get = get_x)) unsigned x;                             \
+    __declspec(property(get = get_y)) unsigned y;                             \
+    __declspec(property(get = get_z)) unsigned z;                             \
     METAL_FUNC operator uint3() const { return {get_x(), get_y(), get_z()}; } \
     METAL_FUNC operator dim3() const { return {get_x(), get_y(), get_z()}; }  \
-  };                                                       \
+  };                                                                          \
   inline constexpr ks_##name##_t name{};
 KS_PLACE(threadIdx, position_in_group)
 KS_PLACE(blockIdx, group_position)
@@ -79,6 +79,12 @@ KS_SELF(warp_id, simdgroup)
 KS_SELF(warps, simdgroups)
 inline constexpr int warpSize = 32;
 namespace ks {
+/// *p, with the address checked: binding a reference does it, copying a struct does not.
+template <class T>
+METAL_FUNC T& ref(T* p) {
+  T& r = *p;
+  return r;
+}
 __attribute__((noinline, const)) KS_PLAIN inline void* dynamic_shared() {
   return lane->thread.dynamic_memory;
 }
@@ -107,8 +113,8 @@ constexpr T&& forward(__remove_reference_t(T) && value) {
   return static_cast<T&&>(value);
 }
 template <class T>
-constexpr __remove_reference_t(T) && move(T&& value) {
-  return static_cast<__remove_reference_t(T)&&>(value);
+    constexpr __remove_reference_t(T) && move(T&& value) {
+  return static_cast<__remove_reference_t(T) &&>(value);
 }
 template <class T>
 constexpr const T& min(const T& a, const T& b) {
@@ -139,17 +145,17 @@ template <class T>
 using remove_cvref_t = __remove_cvref(T);
 template <class T>
 inline constexpr bool always_false_v = false;
-#define KS_FUNCTOR(name, op)                                           \
-  template <class T = void>                                            \
-  struct name {                                                        \
+#define KS_FUNCTOR(name, op)                                                   \
+  template <class T = void>                                                    \
+  struct name {                                                                \
     constexpr auto operator()(const T& a, const T& b) const { return a op b; } \
-  };                                                                   \
-  template <>                                                          \
-  struct name<void> {                                                  \
-    template <class A, class B>                                        \
-    constexpr auto operator()(const A& a, const B& b) const {          \
-      return a op b;                                                   \
-    }                                                                  \
+  };                                                                           \
+  template <>                                                                  \
+  struct name<void> {                                                          \
+    template <class A, class B>                                                \
+    constexpr auto operator()(const A& a, const B& b) const {                  \
+      return a op b;                                                           \
+    }                                                                          \
   };
 KS_FUNCTOR(plus, +)
 KS_FUNCTOR(minus, -)

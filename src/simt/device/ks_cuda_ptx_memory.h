@@ -21,14 +21,14 @@ struct alignas(n * sizeof(T)) Wide {
 };
 template <class T, class R, int n>
 METAL_FUNC void load(Refs<R, n> to, const char* from) {
-  const Wide<T, n> all = *(const Wide<T, n>*)from;
+  const Wide<T, n> all = ks::ref((const Wide<T, n>*)from);
   for (int i = 0; i < n; ++i) set(to[i], all.part[i]);
 }
 template <class T, class R, int n>
 METAL_FUNC void store(char* to, Refs<R, n> from) {
   Wide<T, n> all;
   for (int i = 0; i < n; ++i) all.part[i] = as<T>(from[i]);
-  *(Wide<T, n>*)to = all;
+  ks::ref((Wide<T, n>*)to) = all;
 }
 template <class T, class R>
 METAL_FUNC void load_atomic(Refs<R, 1> to, const char* from) {
@@ -40,9 +40,9 @@ METAL_FUNC void store_atomic(char* to, Refs<R, 1> from) {
 }
 METAL_FUNC void fence() { engine->fence(); }
 
-#define KS_PTX_ATOMIC(name, Change)                        \
-  template <class T>                                       \
-  METAL_FUNC T atom_##name(char* at, T value) {            \
+#define KS_PTX_ATOMIC(name, Change)                         \
+  template <class T>                                        \
+  METAL_FUNC T atom_##name(char* at, T value) {             \
     return ks::atomic_update((T*)at, ks::Change<T>{value}); \
   }
 KS_PTX_ATOMIC(add, AddTo)
@@ -106,7 +106,7 @@ template <bool transposed, class R, int n>
 METAL_FUNC void meet_load_matrix(Refs<R, n> to, const char* row) {
   // Only the first 8n lanes' addresses are read.
   Wide<b16, 8> own{};
-  if (ks_lane_id() < 8 * n) own = *(const Wide<b16, 8>*)row;
+  if (ks_lane_id() < 8 * n) own = ks::ref((const Wide<b16, 8>*)row);
   const Words<n> words =
       exchange<Words<n>>(own, &resolve_load_matrix<n, transposed>, 0, 0xffffffffu);
   for (int i = 0; i < n; ++i) set(to[i], words.word[i]);
@@ -134,13 +134,14 @@ METAL_FUNC void meet_store_matrix(char* row, Refs<R, n> from) {
   for (int i = 0; i < n; ++i) own.word[i] = as<u32>(from[i]);
   const auto result =
       exchange<Wide<b16, 8>>(own, &resolve_store_matrix<n, transposed>, 0, 0xffffffffu);
-  if (ks_lane_id() < 8 * n) *(Wide<b16, 8>*)row = result;
+  if (ks_lane_id() < 8 * n) ks::ref((Wide<b16, 8>*)row) = result;
 }
 
 }  // namespace ks::ptx
 
 // cuda_pipeline.h
-METAL_FUNC void __pipeline_memcpy_async(void* to, const void* from, size_t bytes, size_t zeros = 0) {
+METAL_FUNC void __pipeline_memcpy_async(void* to, const void* from, size_t bytes,
+                                        size_t zeros = 0) {
   ks::ptx::copy_async((char*)to, (const char*)from, unsigned(bytes), unsigned(bytes - zeros));
 }
 METAL_FUNC void __pipeline_commit() { ks::ptx::commit_copies(); }
