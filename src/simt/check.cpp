@@ -262,6 +262,9 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
       return result;
     }
   for (const Launch& launch : all.launches)
+    if (all.dialect == Dialect::cuda && launch.threads)
+      return base::usage_error("--threads", "CUDA launches whole blocks", "give --groups");
+  for (const Launch& launch : all.launches)
     if (launch.constants != all.launches.front().constants)
       return base::usage_error("function_constants",
                                "launches of one case that differ in them are not run yet",

@@ -103,6 +103,8 @@ class thread_block_tile : public thread_group {
 
  public:
   METAL_FUNC thread_block_tile() : thread_group(n) {}
+  template <class P>
+  METAL_FUNC thread_block_tile(const thread_block_tile<n, P>&) : thread_group(n) {}
   METAL_FUNC static constexpr unsigned size() { return n; }
   METAL_FUNC static constexpr unsigned num_threads() { return n; }
   METAL_FUNC static unsigned thread_rank() { return ks_lane_id() & (n - 1u); }

@@ -178,7 +178,7 @@ std::vector<std::uint32_t> Machine::order_of_simdgroups() {
 void Machine::run_group(std::uint32_t number, std::array<std::uint32_t, 3> group) {
   place_threads(group);
   arrivals_.fill({});
-  idle_rounds_ = 0;
+  idle_since_ = 0;
   watch_.running().group = group;
   watch_.begin_group(number, simdgroups_, plan_.group_memory);
   for (std::size_t i = 0; i < plan_.group_memory.size() && i < 32; ++i)

@@ -5,6 +5,7 @@
 #include <csetjmp>
 #include <csignal>
 #include <cstdint>
+#include <ctime>
 #include <span>
 #include <vector>
 
@@ -141,7 +142,7 @@ class Machine {
   void* scheduler_top_ = nullptr;
   Counts counts_;
   std::array<Arrivals, 16> arrivals_;
-  std::uint32_t idle_rounds_ = 0;
+  std::clock_t idle_since_ = 0;  ///< of a group in which lanes only try again
   bool stopped_ = false;  ///< threads that never end
 
   // Of the signal handlers.

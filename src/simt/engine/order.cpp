@@ -24,6 +24,7 @@ void Order::begin_group(std::uint32_t group, std::uint32_t simdgroups) {
   lanes_.assign(simdgroups, {});
   fenced_.clear();
   acquired_.clear();
+  learned_.clear();
   for (std::uint32_t i = 0; i < simdgroups; ++i)
     open(i, {.launch = launch_, .group = group, .simdgroup = i});
 }
@@ -51,12 +52,12 @@ bool Order::ordered(Stamp before, Stamp now, MemoryKind memory) const {
   const Interval& b = interval(now);
   if (a.launch != b.launch) return true;
   // Each group has its own memory of the group.
-  if (a.group != b.group) return memory == MemoryKind::group || released(before);
+  if (a.group != b.group) return memory == MemoryKind::group || released(before, now);
   if (a.simdgroup == b.simdgroup && lane(before) == lane(now)) return true;
   const auto m = static_cast<std::size_t>(memory);
   if (a.epoch[m] != b.epoch[m]) return true;
   if (a.simdgroup == b.simdgroup && a.simd_epoch[m] != b.simd_epoch[m]) return true;
-  return known(before, now);
+  return known(before, now) || released(before, now);
 }
 
 Order::Known Order::publish(std::uint32_t simdgroup) {
@@ -99,14 +100,21 @@ void Order::fence(std::uint32_t simdgroup, std::uint32_t thread) {
 
 void Order::atomic_operation(const void* at, std::uint32_t thread) {
   const auto found = releases_.find(at);
-  if (found != releases_.end() &&
-      std::find(acquired_.begin(), acquired_.end(), at) == acquired_.end())
-    acquired_.push_back(at);
+  if (found != releases_.end()) {
+    if (std::find(acquired_.begin(), acquired_.end(), at) == acquired_.end())
+      acquired_.push_back(at);
+    if (const auto own = found->second.find(group_); own != found->second.end())
+      learned_[thread] = std::max(learned_[thread], own->second);
+  }
   const auto fenced = fenced_.find(thread);
   if (fenced != fenced_.end()) releases_[at][group_] = fenced->second;
 }
 
-bool Order::released(Stamp before) const {
+bool Order::released(Stamp before, Stamp now) const {
+  if (interval(before).group == group_) {
+    const auto learned = learned_.find(interval(now).simdgroup * 32 + lane(now));
+    return learned != learned_.end() && before >> 6 <= learned->second;
+  }
   for (const void* at : acquired_) {
     const auto& groups = releases_.at(at);
     const auto found = groups.find(interval(before).group);

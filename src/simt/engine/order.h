@@ -40,8 +40,8 @@ class Order {
   void learn(std::uint32_t simdgroup, const Known& known);
   /// What lanes of `mask` did is before what they do next.
   void lanes_met(std::uint32_t simdgroup, std::uint32_t mask);
-  /// A fence of a thread, then its atomic operation: groups that later operate on the same address
-  /// come after all that this group has done until the fence.
+  /// A fence of a thread, then its atomic operation: who later operates on the same address, a
+  /// thread of this group or another group, comes after all that was done until the fence.
   void fence(std::uint32_t simdgroup, std::uint32_t thread);
   void atomic_operation(const void* at, std::uint32_t thread);
 
@@ -64,7 +64,7 @@ class Order {
  private:
   void open(std::uint32_t simdgroup, Interval interval);
   bool known(Stamp before, Stamp now) const;
-  bool released(Stamp before) const;
+  bool released(Stamp before, Stamp now) const;
 
   std::vector<Interval> intervals_;
   std::vector<std::uint32_t> current_;  ///< of each SIMD-group
@@ -75,7 +75,8 @@ class Order {
   std::unordered_map<std::uint32_t, std::uint32_t> fenced_;  ///< thread: interval
   /// Address: group: last interval that is released.
   std::unordered_map<const void*, std::unordered_map<std::uint32_t, std::uint32_t>> releases_;
-  std::vector<const void*> acquired_;  ///< by the group
+  std::vector<const void*> acquired_;                         ///< by the group
+  std::unordered_map<std::uint32_t, std::uint32_t> learned_;  ///< thread: interval of its group
   std::uint32_t launch_ = 0, group_ = 0;
 };
 

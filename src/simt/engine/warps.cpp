@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kLanes = 32;
 constexpr std::uint32_t kSpins = 64;  // atomics on one address after which others get a turn
-constexpr std::uint32_t kIdleRounds = 20000;
+constexpr std::clock_t kIdleClocks = 10 * CLOCKS_PER_SEC;
 
 bool same_place(const ks::Lane& a, const ks::Lane& b) { return !earlier(a, b) && !earlier(b, a); }
 
@@ -78,7 +78,7 @@ void Machine::serve(std::uint32_t simdgroup, std::uint32_t mask) {
   }
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
     fibers_[first + first_lane(rest)].wait = Wait::ready;
-  idle_rounds_ = 0;
+  idle_since_ = 0;
 }
 
 /// Serves the earliest operation to which all lanes it names have come. False where there is none.
@@ -110,9 +110,10 @@ bool Machine::step_masked(std::uint32_t simdgroup) {
 bool Machine::release_masked() {
   for (std::uint32_t id = 0; id < arrivals_.size(); ++id)
     if (release_block_barrier(id, false)) return true;
+  if (idle_since_ == 0) idle_since_ = std::clock();
   for (std::uint32_t i = 0; i < threads_; ++i)
     if (fibers_[i].wait == Wait::ready) {
-      if (++idle_rounds_ < kIdleRounds) return true;
+      if (std::clock() - idle_since_ < kIdleClocks) return true;
       RawFinding f = watch_.finding(kind::kLivelock, {fibers_[i].pc});
       f.threads = {i};
       f.detail = fmt::format(
@@ -209,7 +210,7 @@ bool Machine::release_block_barrier(std::uint32_t id, bool incomplete) {
     fiber->wait = Wait::ready;
   }
   arrivals = {};
-  idle_rounds_ = 0;
+  idle_since_ = 0;
   return true;
 }
 
