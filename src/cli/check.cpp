@@ -185,6 +185,9 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
   simt::CheckOptions how;
   KS_TRY(how.schedule, simt::parse_schedule(options.schedule));
   how.optimize = options.optimize;
+  how.watch = !options.no_trace;
+  how.jobs = options.jobs > 0 ? options.jobs : std::max<std::size_t>(os::allowed_cpus().size(), 1);
+  how.memory_bytes = static_cast<std::uint64_t>(options.memory_gib * (1 << 30));
   how.worker = {os::executable_path().string(), "worker", "simt"};
   KS_TRY(const simt::Report report, simt::check(builder, all, how));
   if (!options.dump.empty())

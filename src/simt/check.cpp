@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 
+#include "os/refused_call.h"
 #include "os/shared_memory.h"
 #include "simt/engine/finding.h"
 #include "simt/engine/worker.h"
@@ -24,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kMostThreads = 1024;  // Metal feature tables, CUDA's compute capabilities
 constexpr std::uint32_t kCudaGroupMemory = 227 << 10;  // compute capability 9.0
-constexpr std::size_t kSharedAlignment = 256;
+constexpr std::size_t kSharedAlignment = 16 << 10;  // a page of any system
 constexpr std::size_t kReportBytes = 8 << 20;
 
 double seconds_since(Clock::time_point start) {
@@ -61,6 +64,11 @@ struct Shared {
   std::vector<std::size_t> at;
 };
 
+base::Result<void> refill(const Case& all, const Shared& shared, std::size_t i) {
+  return fill(all.buffers[i],
+              shared.memory.bytes().subspan(shared.at[i], all.buffers[i].bytes()));
+}
+
 base::Result<Shared> share(const Case& all) {
   KS_TRY(os::SharedMemory memory, os::SharedMemory::create("ksearch-check"));
   Shared shared{std::move(memory), {}};
@@ -70,9 +78,7 @@ base::Result<Shared> share(const Case& all) {
     end += (buffer.bytes() + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
   }
   if (end > 0) KS_RETURN_IF_ERROR(shared.memory.resize(end));
-  for (std::size_t i = 0; i < all.buffers.size(); ++i)
-    KS_RETURN_IF_ERROR(
-        fill(all.buffers[i], shared.memory.bytes().subspan(shared.at[i], all.buffers[i].bytes())));
+  for (std::size_t i = 0; i < all.buffers.size(); ++i) KS_RETURN_IF_ERROR(refill(all, shared, i));
   return shared;
 }
 
@@ -109,7 +115,7 @@ Json values_json(const Case& all, const Launch& launch) {
   return values;
 }
 
-Json job_json(const Case& all, const fs::path& object, const Shared& shared,
+Json job_json(const Case& all, const fs::path& object, const Shared& shared, bool locked,
               const CheckOptions& options) {
   Json buffers = Json::array(), launches = Json::array();
   for (std::size_t i = 0; i < all.buffers.size(); ++i)
@@ -136,11 +142,40 @@ Json job_json(const Case& all, const fs::path& object, const Shared& shared,
   }
   return {{"object", object.string()},
           {"buffers", std::move(buffers)},
-          {"shared_bytes", shared.memory.bytes().size()},
+          {"watch", options.watch},
+          {"jobs", options.jobs},
+          {"memory_bytes", options.memory_bytes},
+          {"locked", locked},
           {"schedule", options.schedule.name},
           {"seed", options.schedule.seed},
           {"dialect", all.dialect == Dialect::cuda ? "cuda" : "metal"},
           {"launches", std::move(launches)}};
+}
+
+/// What a worker that gave no report says about the kernel.
+std::unexpected<base::Error> explain_end(const os::Finished& finished, std::string_view text) {
+  const int signal = finished.status.killed_by();
+  if (signal == SIGSYS)  // refused with all signals blocked, as when a thread is started
+    return base::usage_error("the kernel", "it starts a thread or a process",
+                             "a kernel computes, and nothing else");
+  if (signal == SIGXCPU || signal == SIGKILL)
+    return base::usage_error("the kernel", "it used up its time or the machine's memory",
+                             "check a smaller launch");
+  return base::internal_error(
+      "the checking process",
+      fmt::format("left with {} {}: {}", signal ? "signal" : "status",
+                  signal ? signal : finished.status.code, text.substr(0, 500)));
+}
+
+std::unexpected<base::Error> explain_failure(const Json& report) {
+  if (report.contains("refused"))
+    return base::usage_error("the kernel",
+                             os::describe_refused_call(report.value("refused", 0l),
+                                                       report.value("first", std::uint64_t{0}), {}),
+                             "a kernel computes, and nothing else");
+  const std::string why = report.value("failed", ""), where = report.value("where", "");
+  return report.value("usage", false) ? base::usage_error(where, why, report.value("todo", ""))
+                                      : base::internal_error(where, why);
 }
 
 /// Runs the worker; its last line is the report.
@@ -155,7 +190,7 @@ base::Result<Json> run_worker(const toolchain::Builder& builder, const fs::path&
   command.descriptors = {{shared.memory.descriptor(), kMemoryDescriptor}};
   command.limits = {.file_bytes = 0,
                     .open_files = 64,
-                    .cpu_seconds = static_cast<std::uint64_t>(options.time.count())};
+                    .cpu_seconds = static_cast<std::uint64_t>(options.time.count()) * options.jobs};
   os::Policy policy;
   policy.read = {command.argv.front(), folder.path(), object};
   KS_TRY(command, builder.sandbox().confine(command, policy));
@@ -169,20 +204,39 @@ base::Result<Json> run_worker(const toolchain::Builder& builder, const fs::path&
   const std::size_t line = text.rfind('\n');
   const auto report =
       base::parse_json(line == std::string_view::npos ? text : text.substr(line + 1), "report");
-  if (!report || !report->is_object()) {
-    const int signal = finished.status.killed_by();
-    return base::internal_error(
-        "the checking process",
-        fmt::format("left with {} {}: {}", signal ? "signal" : "status",
-                    signal ? signal : finished.status.code, text.substr(0, 500)));
-  }
-  if (report->contains("failed")) {
-    const std::string why = report->value("failed", "");
-    return report->value("usage", false)
-               ? base::usage_error(report->value("where", ""), why, report->value("todo", ""))
-               : base::internal_error(report->value("where", ""), why);
-  }
+  if (!report || !report->is_object()) return explain_end(finished, text);
+  if (report->contains("failed") || report->contains("refused"))
+    return explain_failure(*report);
   return *report;
+}
+
+/// On several threads first; on one where groups turn out to need an order (see engine/crew.h).
+base::Result<Json> run_job(const toolchain::Builder& builder, const Case& all,
+                           const fs::path& object, const Shared& shared, CheckOptions options) {
+  const bool locked = builder.sandbox().way() != os::SandboxWay::none;
+  KS_TRY(Json report, run_worker(builder, object, job_json(all, object, shared, locked, options),
+                                 shared, options));
+  if (!report.contains("again")) return report;
+  for (std::size_t i = 0; i < all.buffers.size(); ++i)
+    if (all.buffers[i].role == Role::inout) KS_RETURN_IF_ERROR(refill(all, shared, i));
+  options.jobs = 1;
+  return run_worker(builder, object, job_json(all, object, shared, locked, options), shared,
+                    options);
+}
+
+/// What the buffers need of this machine's memory; checked before any of it is touched.
+base::Result<void> check_size(const Case& all) {
+  std::uint64_t bytes = 0;
+  for (const Buffer& buffer : all.buffers) bytes += buffer.bytes();
+  const auto here = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                    static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (bytes <= here) return {};
+  constexpr double kGiB = 1 << 30;
+  return base::usage_error("the buffers",
+                           fmt::format("need {:.1f} GiB, this machine has {:.1f} GiB",
+                                       static_cast<double>(bytes) / kGiB,
+                                       static_cast<double>(here) / kGiB),
+                           "check a smaller launch");
 }
 
 std::string sentence(const Finding& finding, const std::string& detail, Dialect dialect) {
@@ -269,16 +323,18 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
       return base::usage_error("function_constants",
                                "launches of one case that differ in them are not run yet",
                                "make a case of each");
+  KS_RETURN_IF_ERROR(check_size(all));
   const auto start = Clock::now();
-  KS_TRY(Object built, build_object(builder, all, options.optimize));
+  KS_TRY(Object built, build_object(builder, all, {.optimize = options.optimize, .watch = options.watch}));
   const fs::path& object = built.file;
   result.warnings = std::move(built.warnings);
   result.compile_seconds = seconds_since(start);
   KS_TRY(const Shared shared, share(all));
   const auto started = Clock::now();
-  KS_TRY(const Json report,
-         run_worker(builder, object, job_json(all, object, shared, options), shared, options));
+  KS_TRY(const Json report, run_job(builder, all, object, shared, options));
   result.run_seconds = seconds_since(started);
+  result.kernel_seconds = report.value("seconds", 0.0);
+  result.kernel_cpu_seconds = report.value("cpu_seconds", 0.0);
   KS_RETURN_IF_ERROR(read_findings(builder, object, report, all.dialect, result));
   result.trace = report.value("trace", Json::object());
   for (std::size_t i = 0; i < all.buffers.size(); ++i) {

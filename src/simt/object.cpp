@@ -113,17 +113,15 @@ CompileRequest preprocessing(const Case& all, const std::string& source) {
   return request;
 }
 
-std::vector<std::string> compile_flags(int optimize, Dialect dialect) {
+std::vector<std::string> compile_flags(const BuildOptions& options, Dialect dialect) {
   std::vector<std::string> flags = {
-    "-std=c++20", "-nostdinc", "-nostdinc++", "-fdeclspec", "-w", fmt::format("-O{}", optimize),
-        "-ffp-contract=off", "-fno-math-errno",
-        "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-fno-vectorize",
-        "-fno-slp-vectorize", "-gline-tables-only", "-gdwarf-4", "-fPIC", "-fvisibility=hidden",
-        "-fno-color-diagnostics",
-        // Every access and the definedness of every value ...
-        "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
-        // ... and what those cannot see.
-        "-fsanitize=alignment,array-bounds", "-fsanitize-recover=all",
+    "-std=c++20", "-nostdinc", "-nostdinc++", "-fdeclspec", "-w",
+        fmt::format("-O{}", options.optimize), "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fno-exceptions",
+        "-fno-rtti", "-gline-tables-only", "-gdwarf-4", "-fPIC", "-fvisibility=hidden",
+        "-fno-color-diagnostics", fmt::format("-DKS_TRACED={}", options.watch ? 1 : 0),
+#ifndef __APPLE__
+        "-ftls-model=initial-exec",  // a lane asks who it is at every operation of its SIMD-group
+#endif
 #if defined(__x86_64__)
         "-mf16c", "-mfma",
 #endif
@@ -131,11 +129,18 @@ std::vector<std::string> compile_flags(int optimize, Dialect dialect) {
   // In Metal a literal without a suffix is a float.
   if (dialect == Dialect::metal)
     flags.insert(flags.end(), {"-Xclang", "-cl-single-precision-constant"});
+  if (options.watch)
+    flags.insert(flags.end(),
+                 {"-fno-vectorize", "-fno-slp-vectorize",
+                  // Every access and the definedness of every value ...
+                  "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
+                  // ... and what those cannot see.
+                  "-fsanitize=alignment,array-bounds", "-fsanitize-recover=all"});
   return flags;
 }
 
 /// Our headers, parsed once for all kernels.
-CompileRequest prelude(int optimize, Dialect dialect) {
+CompileRequest prelude(const BuildOptions& options, Dialect dialect) {
   CompileRequest request;
   const bool is_cuda = dialect == Dialect::cuda;
   for (const auto& [name, text] : kDeviceHeaders)
@@ -143,7 +148,7 @@ CompileRequest prelude(int optimize, Dialect dialect) {
       request.files.emplace_back(name, text);
   request.files.emplace_back("ks_swizzle.h", msl::swizzle_header());
   request.main = is_cuda ? "ks_cuda.h" : "ks_kernel.h";
-  request.flags = compile_flags(optimize, dialect);
+  request.flags = compile_flags(options, dialect);
   // The headers stand in a folder that is gone when the prelude is used: it carries them.
   request.flags.insert(request.flags.end(),
                        {"-Xclang", "-fmodules-embed-all-files", "-x", "c++-header"});
@@ -151,12 +156,12 @@ CompileRequest prelude(int optimize, Dialect dialect) {
   return request;
 }
 
-CompileRequest compilation(const std::string& source, int optimize, Dialect dialect,
+CompileRequest compilation(const std::string& source, const BuildOptions& options, Dialect dialect,
                            const std::string& prelude) {
   CompileRequest request;
   request.files.emplace_back("kernel.cpp", source);
   request.main = "kernel.cpp";
-  request.flags = compile_flags(optimize, dialect);
+  request.flags = compile_flags(options, dialect);
   // Its name is the hash of all that went into it: nothing to validate.
   request.flags.insert(request.flags.end(), {"-shared", "-include-pch", prelude, "-Xclang",
                                              "-fno-validate-pch", "-x", "c++"});
@@ -191,7 +196,8 @@ base::Result<toolchain::Compiler> find_clang(const os::Environment& environment)
 
 namespace {
 
-base::Result<Object> build_cuda(const toolchain::Builder& builder, const Case& all, int optimize) {
+base::Result<Object> build_cuda(const toolchain::Builder& builder, const Case& all,
+                                const BuildOptions& options) {
   std::set<std::string> wanted;
   for (const Launch& launch : all.launches) wanted.insert(launch.kernel);
   const cuda::EmptyHeaders empty = cuda::empty_headers(all);
@@ -199,9 +205,9 @@ base::Result<Object> build_cuda(const toolchain::Builder& builder, const Case& a
   KS_TRY(const std::string preprocessed, os::read_file(file));
   KS_TRY(cuda::Rewritten rewritten, cuda::rewrite(preprocessed, wanted));
   KS_TRY(const std::string headers,
-         run(builder, prelude(optimize, Dialect::cuda), "simt/device"));
+         run(builder, prelude(options, Dialect::cuda), "simt/device"));
   auto object =
-      run(builder, compilation(rewritten.source, optimize, Dialect::cuda, headers), all.file);
+      run(builder, compilation(rewritten.source, options, Dialect::cuda, headers), all.file);
   if (!object) {
     base::Error error = object.error();
     if (!empty.unknown.empty())
@@ -215,8 +221,8 @@ base::Result<Object> build_cuda(const toolchain::Builder& builder, const Case& a
 }  // namespace
 
 base::Result<Object> build_object(const toolchain::Builder& builder, const Case& all,
-                                  int optimize) {
-  if (all.dialect == Dialect::cuda) return build_cuda(builder, all, optimize);
+                                  const BuildOptions& options) {
+  if (all.dialect == Dialect::cuda) return build_cuda(builder, all, options);
   std::string source = all.source;
   msl::Wanted wanted{{}, all.launches.front().constants};
   for (const Launch& launch : all.launches) wanted.kernels.insert(launch.kernel);
@@ -227,9 +233,10 @@ base::Result<Object> build_object(const toolchain::Builder& builder, const Case&
   KS_TRY(const std::string preprocessed_file, run(builder, preprocessing(all, source), all.file));
   KS_TRY(const std::string preprocessed, os::read_file(preprocessed_file));
   KS_TRY(const msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
-  KS_TRY(const std::string headers, run(builder, prelude(optimize, Dialect::metal), "simt/device"));
+  KS_TRY(const std::string headers,
+         run(builder, prelude(options, Dialect::metal), "simt/device"));
   KS_TRY(const std::string object,
-         run(builder, compilation(rewritten.source, optimize, Dialect::metal, headers), all.file));
+         run(builder, compilation(rewritten.source, options, Dialect::metal, headers), all.file));
   return Object{object, msl::lint(all, preprocessed)};
 }
 

@@ -16,6 +16,11 @@ namespace ksearch::simt {
 /// -fsanitize=kernel-memory. $KSEARCH_CLANG, then clang++-19, -18, -17, clang++.
 base::Result<toolchain::Compiler> find_clang(const os::Environment& environment);
 
+struct BuildOptions {
+  int optimize = 2;   ///< 0 or 2
+  bool watch = true;  ///< with every access shown to the engine
+};
+
 /// A shared library with kernels, and what was noticed on the way.
 struct Object {
   std::filesystem::path file;
@@ -23,6 +28,7 @@ struct Object {
 };
 /// The object with the kernels of all launches; they have the same function constants. What the
 /// source does wrong comes back as a usage error with its lines.
-base::Result<Object> build_object(const toolchain::Builder& builder, const Case& all, int optimize);
+base::Result<Object> build_object(const toolchain::Builder& builder, const Case& all,
+                                  const BuildOptions& options);
 
 }  // namespace ksearch::simt

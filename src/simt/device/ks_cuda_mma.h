@@ -60,7 +60,8 @@ void resolve_mma(Post* const* lanes, u32 mask) {
     D d[4];
   };
   if (mask != 0xffffffffu) {
-    each_lane(mask, [&](u32 l) { engine->undefined_lane(lanes[l]->out, sizeof(Out), l); });
+    each_lane(mask,
+              [&](u32 l) { this_engine()->undefined_lane(post_out(lanes, l), sizeof(Out), l); });
     return;
   }
   using E = decltype(operand(A{}));

@@ -5,7 +5,7 @@ namespace ks::ptx {
 
 template <class R>
 METAL_FUNC char* shared(R address, long offset = 0) {
-  return (char*)engine->group_memory() + u32(as<u64>(address)) + offset;
+  return (char*)this_engine()->group_memory() + u32(as<u64>(address)) + offset;
 }
 template <class R>
 METAL_FUNC char* generic(R address, long offset = 0) {
@@ -13,7 +13,7 @@ METAL_FUNC char* generic(R address, long offset = 0) {
 }
 METAL_FUNC u64 to_shared(u64 at) { return __cvta_generic_to_shared((const void*)at); }
 METAL_FUNC u64 from_shared(u64 at) { return (u64)__cvta_shared_to_generic(u32(at)); }
-METAL_FUNC bool is_shared(u64 at) { return at - (u64)engine->group_memory() < (4u << 20); }
+METAL_FUNC bool is_shared(u64 at) { return at - (u64)this_engine()->group_memory() < (64u << 20); }
 
 template <class T, int n>
 struct alignas(n * sizeof(T)) Wide {
@@ -38,7 +38,7 @@ template <class T, class R>
 METAL_FUNC void store_atomic(char* to, Refs<R, 1> from) {
   ks::atomic_store((T*)to, as<T>(from[0]));
 }
-METAL_FUNC void fence() { engine->fence(); }
+METAL_FUNC void fence() { this_engine()->fence(); }
 
 #define KS_PTX_ATOMIC(name, Change)                         \
   template <class T>                                        \
@@ -63,13 +63,13 @@ METAL_FUNC T atom_cas(char* at, T expected, T wanted) {
 // noinline: where it returns to is the place in the source.
 KS_PLAIN __attribute__((noinline)) inline void start_copy(char* to, const char* from, u32 bytes,
                                                           u32 from_bytes) {
-  engine->start_copy(to, from, bytes, from_bytes < bytes ? from_bytes : bytes, KS_HERE);
+  this_engine()->start_copy(to, from, bytes, from_bytes < bytes ? from_bytes : bytes, KS_HERE);
 }
 METAL_FUNC void copy_async(char* to, const char* from, u32 bytes, u32 from_bytes) {
   start_copy(to, from, bytes, from_bytes);
 }
-METAL_FUNC void commit_copies() { engine->commit_copies(); }
-METAL_FUNC void wait_for_copies(int pending) { engine->wait_for_copies(pending); }
+METAL_FUNC void commit_copies() { this_engine()->commit_copies(); }
+METAL_FUNC void wait_for_copies(int pending) { this_engine()->wait_for_copies(pending); }
 
 /// Rows of 8x8 matrices of 16-bit elements, in the addresses of lanes 8m to 8m + 7 for matrix m;
 /// lane l is given elements 2 (l % 4) and the next of row l / 4; transposed: of column l / 4.
@@ -99,7 +99,7 @@ void resolve_load_matrix(Post* const* lanes, u32 mask) {
     if (there)
       answer<Words<n>>(lanes, l, result);
     else
-      engine->undefined_lane(lanes[l]->out, sizeof(Words<n>), l);
+      this_engine()->undefined_lane(post_out(lanes, l), sizeof(Words<n>), l);
   });
 }
 template <bool transposed, class R, int n>
@@ -114,7 +114,7 @@ METAL_FUNC void meet_load_matrix(Refs<R, n> to, const char* row) {
 template <int n, bool transposed>
 void resolve_store_matrix(Post* const* lanes, u32 mask) {
   if (mask != 0xffffffffu) {
-    each_lane(mask, [&](u32 l) { engine->undefined_lane(lanes[l]->out, 16, l); });
+    each_lane(mask, [&](u32 l) { this_engine()->undefined_lane(post_out(lanes, l), 16, l); });
     return;
   }
   each_lane(mask, [&](u32 l) {

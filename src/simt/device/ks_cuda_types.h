@@ -49,10 +49,8 @@ struct dim3 {
 };
 
 // A thread never becomes another one, so what it asks about itself is a constant.
-#define KS_SELF(name, expression)                                         \
-  __attribute__((noinline, const)) KS_PLAIN inline unsigned ks_##name() { \
-    return ks::lane->thread.expression;                                   \
-  }
+#define KS_SELF(name, expression) \
+  __attribute__((const)) KS_UNWATCHED unsigned ks_##name() { return ks::lane->thread.expression; }
 #define KS_PLACE(name, member)                                                \
   KS_SELF(name##_x, member.x)                                                 \
   KS_SELF(name##_y, member.y)                                                 \
@@ -85,9 +83,7 @@ METAL_FUNC T& ref(T* p) {
   T& r = *p;
   return r;
 }
-__attribute__((noinline, const)) KS_PLAIN inline void* dynamic_shared() {
-  return lane->thread.dynamic_memory;
-}
+__attribute__((const)) KS_UNWATCHED void* dynamic_shared() { return lane->thread.dynamic_memory; }
 }  // namespace ks
 
 namespace std {

@@ -42,13 +42,13 @@ void resolve_match(Post* const* lanes, u32 mask) {
 // What the engine writes into the barrier, the instrumentation does not see: read it
 // uninstrumented.
 KS_PLAIN __attribute__((noinline)) inline u64 block_vote(bool predicate) {
-  BlockBarrier barrier{0, 0, true, true, predicate, 0, 0};
+  BlockBarrier barrier{0, 0, true, true, predicate, KS_HERE, 0, 0};
   engine->block_barrier(&barrier);
   return u64(barrier.all) << 32 | barrier.yes;
 }
 KS_PLAIN __attribute__((noinline)) inline void meet_at_barrier(u32 id, u32 threads, bool waits,
                                                                bool one_place) {
-  BlockBarrier barrier{id, threads, waits, one_place, false, 0, 0};
+  BlockBarrier barrier{id, threads, waits, one_place, false, KS_HERE, 0, 0};
   engine->block_barrier(&barrier);
 }
 
@@ -61,11 +61,14 @@ METAL_FUNC int __syncthreads_and(int predicate) {
   const ks::u64 votes = ks::block_vote(predicate != 0);
   return int(votes) == int(votes >> 32);
 }
-METAL_FUNC void __syncwarp(unsigned mask = 0xffffffffu) { ks::engine->warp_barrier(mask); }
-METAL_FUNC void __threadfence() { ks::engine->fence(); }
+METAL_FUNC void __syncwarp(unsigned mask = 0xffffffffu) {
+  const ks::Engine* const e = ks::this_engine();
+  [[clang::nomerge]] e->warp_barrier(mask);
+}
+METAL_FUNC void __threadfence() { ks::this_engine()->fence(); }
 METAL_FUNC void __threadfence_block() {}
-METAL_FUNC void __threadfence_system() { ks::engine->fence(); }
-METAL_FUNC void __nanosleep(unsigned) { ks::engine->yield(); }
+METAL_FUNC void __threadfence_system() { ks::this_engine()->fence(); }
+METAL_FUNC void __nanosleep(unsigned) { ks::this_engine()->yield(); }
 METAL_FUNC unsigned __activemask() { return ks::vote(true).active; }
 
 #define KS_SHUFFLES(T)                                                                             \
@@ -236,10 +239,10 @@ METAL_FUNC long long clock64() { return 0; }
 METAL_FUNC long clock() { return 0; }
 
 METAL_FUNC size_t __cvta_generic_to_shared(const void* at) {
-  return size_t((const char*)at - (const char*)ks::engine->group_memory());
+  return size_t((const char*)at - (const char*)ks::this_engine()->group_memory());
 }
 METAL_FUNC void* __cvta_shared_to_generic(size_t at) {
-  return (char*)ks::engine->group_memory() + at;
+  return (char*)ks::this_engine()->group_memory() + at;
 }
 METAL_FUNC size_t __cvta_generic_to_global(const void* at) { return size_t(at); }
 

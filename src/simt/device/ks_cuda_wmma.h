@@ -58,8 +58,9 @@ METAL_FUNC ks::ptx::At ks_element(unsigned lane, int i) {
 }
 KS_PLAIN __attribute__((noinline)) inline void ks_check_alignment(const void* at,
                                                                   unsigned long line_bytes) {
-  if ((unsigned long)at % 32 != 0) ks::engine->misaligned(at, 32, KS_HERE);
-  if (line_bytes % 16 != 0) ks::engine->misaligned((const char*)at + line_bytes, 16, KS_HERE);
+  if ((unsigned long)at % 32 != 0) ks::this_engine()->misaligned(at, 32, KS_HERE);
+  if (line_bytes % 16 != 0)
+    ks::this_engine()->misaligned((const char*)at + line_bytes, 16, KS_HERE);
 }
 template <bool by_rows, int rows, int columns, class F, class T>
 METAL_FUNC void ks_load(F& f, const T* from, unsigned line) {
@@ -129,8 +130,9 @@ void ks_resolve_mma(ks::Post* const* lanes, ks::u32 mask) {
   using FD = fragment<accumulator, m, n, k, D>;
   using In = ks_operands<FA, FB, FC>;
   if (mask != 0xffffffffu) {
-    ks::each_lane(mask,
-                  [&](ks::u32 l) { ks::engine->undefined_lane(lanes[l]->out, sizeof(FD), l); });
+    ks::each_lane(mask, [&](ks::u32 l) {
+      ks::this_engine()->undefined_lane(ks::post_out(lanes, l), sizeof(FD), l);
+    });
     return;
   }
   using E = decltype(ks_operand<TA>(typename FA::element_type{}));

@@ -63,11 +63,11 @@ void resolve_scan(Post* const* lanes, u32 mask) {
 template <class T>
 void resolve_shuffle(Post* const* lanes, u32 mask) {
   each_lane(mask, [&](u32 l) {
-    const u32 from = lanes[l]->source;
+    const u32 from = post_source(lanes, l);
     if (from < 32 && (mask >> from & 1u))
       answer<T>(lanes, l, posted<T>(lanes, from));
     else
-      engine->undefined_lane(lanes[l]->out, sizeof(T), l);
+      this_engine()->undefined_lane(post_out(lanes, l), sizeof(T), l);
   });
 }
 template <class T>
@@ -87,7 +87,5 @@ inline void resolve_vote(Post* const* lanes, u32 mask) {
   each_lane(mask, [&](u32 l) { answer<Votes>(lanes, l, votes); });
 }
 METAL_FUNC Votes vote(bool value) { return exchange<Votes>(value, &resolve_vote); }
-
-METAL_FUNC u32 own_lane() { return lane->thread.lane; }
 
 }  // namespace ks

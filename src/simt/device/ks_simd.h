@@ -34,12 +34,12 @@ struct Filled {
 template <class T>
 void resolve_filled(Post* const* lanes, u32 mask) {
   each_lane(mask, [&](u32 l) {
-    const u32 from = lanes[l]->source & 31u;
+    const u32 from = post_source(lanes, l) & 31u;
     if (mask >> from & 1u) {
       const Filled<T>& post = posted<Filled<T>>(lanes, from);
-      answer<T>(lanes, l, lanes[l]->source < 32 ? post.value : post.fill);
+      answer<T>(lanes, l, post_source(lanes, l) < 32 ? post.value : post.fill);
     } else {
-      engine->undefined_lane(lanes[l]->out, sizeof(T), l);
+      this_engine()->undefined_lane(post_out(lanes, l), sizeof(T), l);
     }
   });
 }

@@ -23,10 +23,10 @@ enum thread_scope {
 };
 
 METAL_FUNC void threadgroup_barrier(mem_flags flags, thread_scope = thread_scope_threadgroup) {
-  ks::engine->barrier(ks::BarrierScope::group, unsigned(flags) & 3u);
+  ks::barrier_of(ks::BarrierScope::group, unsigned(flags) & 3u);
 }
 METAL_FUNC void simdgroup_barrier(mem_flags flags, thread_scope = thread_scope_simdgroup) {
-  ks::engine->barrier(ks::BarrierScope::simdgroup, unsigned(flags) & 3u);
+  ks::barrier_of(ks::BarrierScope::simdgroup, unsigned(flags) & 3u);
 }
 METAL_FUNC void atomic_thread_fence(mem_flags, memory_order, thread_scope = thread_scope_device) {}
 

@@ -28,6 +28,7 @@ class AsyncCopies {
   std::vector<AsyncCopy> take(std::uint32_t thread, int pending);
   void landed(const AsyncCopy& copy, std::size_t offset);
 
+  bool any() const { return under_way_ > 0; }
   /// The copy that will write one of these bytes, or null.
   const void* pending_at(std::size_t offset, std::size_t bytes) const {
     if (under_way_ == 0) return nullptr;

@@ -1,126 +1,76 @@
 #include "simt/engine/order.h"
 
-#include <algorithm>
-
 #include "simt/device/ks_abi.h"
 
 namespace ksearch::simt {
 
-void Order::begin_launch() {
-  ++launch_;
-  releases_.clear();
+std::uint32_t Intervals::take_block() {
+  const std::uint32_t block = next_.fetch_add(1);
+  if (block >= kBlocks) {
+    next_ = kBlocks;
+    return 0;
+  }
+  blocks_[block] = std::make_unique<Interval[]>(kBlock);
+  return block * kBlock;
 }
 
 void Order::open(std::uint32_t simdgroup, Interval interval) {
-  if (full()) return;
-  current_[simdgroup] = static_cast<std::uint32_t>(intervals_.size());
-  intervals_.push_back(interval);
+  if (next_ == block_end_ && !full_) {
+    next_ = intervals_.take_block();
+    block_end_ = next_ + Intervals::kBlock;
+    full_ = next_ == 0;
+  }
+  if (full_) return;
+  current_[simdgroup] = next_;
+  intervals_[next_++] = interval;
 }
 
 void Order::begin_group(std::uint32_t group, std::uint32_t simdgroups) {
   group_ = group;
   current_.assign(simdgroups, 0);
-  known_.assign(simdgroups, Known(simdgroups));
-  lanes_.assign(simdgroups, {});
-  fenced_.clear();
-  acquired_.clear();
-  learned_.clear();
   for (std::uint32_t i = 0; i < simdgroups; ++i)
     open(i, {.launch = launch_, .group = group, .simdgroup = i});
+  since_barrier_ = current_.empty() ? 0 : current_[0];
+  begin_meetings(simdgroups);
 }
 
 void Order::group_barrier(std::uint32_t orders) {
-  if (orders == 0) return;
+  if (orders == 0 || full_) return;
   for (std::uint32_t i = 0; i < current_.size(); ++i) {
     Interval next = intervals_[current_[i]];
     if (orders & ks::kOrdersDevice) ++next.epoch[0];
     if (orders & ks::kOrdersGroup) ++next.epoch[1];
     open(i, next);
   }
+  if (orders & ks::kOrdersGroup) since_barrier_ = current_[0];
 }
 
 void Order::simdgroup_barrier(std::uint32_t simdgroup, std::uint32_t orders) {
-  if (orders == 0) return;
+  if (orders == 0 || full_) return;
   Interval next = intervals_[current_[simdgroup]];
   if (orders & ks::kOrdersDevice) ++next.simd_epoch[0];
   if (orders & ks::kOrdersGroup) ++next.simd_epoch[1];
   open(simdgroup, next);
 }
 
-bool Order::ordered(Stamp before, Stamp now, MemoryKind memory) const {
-  const Interval& a = interval(before);
-  const Interval& b = interval(now);
-  if (a.launch != b.launch) return true;
-  // Each group has its own memory of the group.
-  if (a.group != b.group) return memory == MemoryKind::group || released(before, now);
-  if (a.simdgroup == b.simdgroup && lane(before) == lane(now)) return true;
-  const auto m = static_cast<std::size_t>(memory);
-  if (a.epoch[m] != b.epoch[m]) return true;
-  if (a.simdgroup == b.simdgroup && a.simd_epoch[m] != b.simd_epoch[m]) return true;
-  return known(before, now) || released(before, now);
-}
-
-Order::Known Order::publish(std::uint32_t simdgroup) {
-  Known all = known_[simdgroup];
-  all[simdgroup] = current_[simdgroup];
-  open(simdgroup, intervals_[current_[simdgroup]]);
-  return all;
-}
-
-void Order::learn(std::uint32_t simdgroup, const Known& known) {
-  for (std::size_t i = 0; i < known.size(); ++i)
-    known_[simdgroup][i] = std::max(known_[simdgroup][i], known[i]);
-}
-
-void Order::lanes_met(std::uint32_t simdgroup, std::uint32_t mask) {
-  auto& lanes = lanes_[simdgroup];
-  if (lanes.empty()) lanes.resize(32);
-  std::array<std::uint32_t, 32> all{};
-  for (std::uint32_t lane = 0; lane < 32; ++lane) {
-    if (!(mask >> lane & 1u)) continue;
-    lanes[lane][lane] = current_[simdgroup];
-    for (std::size_t i = 0; i < 32; ++i) all[i] = std::max(all[i], lanes[lane][i]);
+void Order::learn(Known& known, std::uint32_t before, std::uint32_t now) const {
+  const Interval& a = intervals_[before];
+  const Interval& b = intervals_[now];
+  known = {before, now, {}};
+  for (std::size_t m = 0; m < 2; ++m) {
+    Relation& r = known.relation[m];
+    const bool each_group_has_its_own = m == static_cast<std::size_t>(MemoryKind::group);
+    if (a.launch != b.launch)
+      r = Relation::before;
+    else if (a.group != b.group)
+      r = each_group_has_its_own ? Relation::before : Relation::unordered;
+    else if (a.epoch[m] != b.epoch[m])
+      r = Relation::before;
+    else if (a.simdgroup == b.simdgroup)
+      r = a.simd_epoch[m] != b.simd_epoch[m] ? Relation::before : Relation::by_lane;
+    else
+      r = Relation::unordered;
   }
-  for (std::uint32_t lane = 0; lane < 32; ++lane)
-    if (mask >> lane & 1u) lanes[lane] = all;
-  open(simdgroup, intervals_[current_[simdgroup]]);
-}
-
-bool Order::known(Stamp before, Stamp now) const {
-  const std::uint32_t then = intervals_[before >> 6].simdgroup;
-  const std::uint32_t here = intervals_[now >> 6].simdgroup;
-  if (then != here) return before >> 6 <= known_[here][then];
-  return !lanes_[here].empty() && before >> 6 <= lanes_[here][lane(now)][lane(before)];
-}
-
-void Order::fence(std::uint32_t simdgroup, std::uint32_t thread) {
-  fenced_[thread] = static_cast<std::uint32_t>(intervals_.size()) - 1;
-  open(simdgroup, intervals_[current_[simdgroup]]);
-}
-
-void Order::atomic_operation(const void* at, std::uint32_t thread) {
-  const auto found = releases_.find(at);
-  if (found != releases_.end()) {
-    if (std::find(acquired_.begin(), acquired_.end(), at) == acquired_.end())
-      acquired_.push_back(at);
-    if (const auto own = found->second.find(group_); own != found->second.end())
-      learned_[thread] = std::max(learned_[thread], own->second);
-  }
-  const auto fenced = fenced_.find(thread);
-  if (fenced != fenced_.end()) releases_[at][group_] = fenced->second;
-}
-
-bool Order::released(Stamp before, Stamp now) const {
-  if (interval(before).group == group_) {
-    const auto learned = learned_.find(interval(now).simdgroup * 32 + lane(now));
-    return learned != learned_.end() && before >> 6 <= learned->second;
-  }
-  for (const void* at : acquired_) {
-    const auto& groups = releases_.at(at);
-    const auto found = groups.find(interval(before).group);
-    if (found != groups.end() && before >> 6 <= found->second) return true;
-  }
-  return false;
 }
 
 }  // namespace ksearch::simt

@@ -1,3 +1,5 @@
+#include "os/refused_call.h"
+
 #include <fmt/format.h>
 #include <seccomp.h>
 
@@ -5,9 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "target/failure.h"
-
-namespace ksearch::target {
+namespace ksearch::os {
 namespace {
 
 struct Meaning {
@@ -69,4 +69,4 @@ std::string describe_refused_call(long number, std::uint64_t first_argument,
   return text;
 }
 
-}  // namespace ksearch::target
+}  // namespace ksearch::os

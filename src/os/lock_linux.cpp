@@ -1,3 +1,5 @@
+#include "os/lock.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/futex.h>
@@ -14,9 +16,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "target/cpu/lock.h"
-
-namespace ksearch::target {
+namespace ksearch::os {
 namespace {
 
 /// An allow-list filter in the making: whatever is not allowed traps (SIGSYS), which names the
@@ -108,4 +108,4 @@ std::string lock_for_running(int control) {
   return filter.load();
 }
 
-}  // namespace ksearch::target
+}  // namespace ksearch::os

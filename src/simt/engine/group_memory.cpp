@@ -1,0 +1,70 @@
+// The part of Watch that lays out threadgroup memory.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "simt/engine/watch.h"
+
+namespace ksearch::simt {
+namespace {
+
+constexpr std::size_t kGroupGap = 256;
+constexpr unsigned kPoison = 0xff;  // NaN in every float type
+
+}  // namespace
+
+Watch::GroupArray& Watch::add_group_array(const void* key, std::size_t bytes, std::string name) {
+  const std::size_t offset = (group_used_ + kGroupGap + 255) / 256 * 256;
+  arrays_.push_back({key, std::move(name), offset, bytes});
+  group_used_ = offset + bytes;
+  std::memset(group_.data() + offset, kPoison, bytes);
+  if (watched()) group_.set_defined(group_.data() + offset, bytes);
+  return arrays_.back();
+}
+
+void Watch::begin_group(std::uint32_t number, std::uint32_t simdgroups,
+                        const std::vector<std::uint32_t>& slots) {
+  order_.begin_group(number, simdgroups);
+  arrays_.clear();
+  copies_.begin_group(simdgroups * 32);
+  array_ = {};
+  slots_.clear();
+  group_used_ = dynamic_bytes_ = 0;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const GroupArray& array = add_group_array(nullptr, slots[i], fmt::format("threadgroup({})", i));
+    slots_.push_back(group_.data() + array.offset);
+    dynamic_bytes_ += slots[i];
+  }
+  most_group_bytes_ = std::max(most_group_bytes_, dynamic_bytes_);
+}
+
+void* Watch::group_array(const void* key, std::size_t bytes, std::size_t, const char* name,
+                         const void* pc) {
+  std::size_t total = bytes;
+  for (const GroupArray& array : arrays_) {
+    if (array.key == key) return group_.data() + array.offset;
+    total += array.bytes;
+  }
+  most_group_bytes_ = std::max(most_group_bytes_, total);
+  if (total > group_limit_ || total - dynamic_bytes_ > fixed_limit_) {
+    RawFinding f = finding(kind::kGroupMemoryLimit, {pc});
+    f.buffer = name;
+    f.detail =
+        total > group_limit_
+            ? fmt::format("{} bytes of threadgroup memory, {} are there", total, group_limit_)
+            : fmt::format(
+                  "arrays of fixed size take {} bytes of threadgroup memory, {} are "
+                  "there for them",
+                  total - dynamic_bytes_, fixed_limit_);
+    findings_.add(std::move(f));
+  }
+  if (group_used_ + bytes + 2 * kGroupGap > group_.size()) return nullptr;
+  return group_.data() + add_group_array(key, bytes, name).offset;
+}
+
+void Watch::end_launch() {
+  for (PlacedBuffer& buffer : buffers_) buffer.constant = false;
+}
+
+}  // namespace ksearch::simt

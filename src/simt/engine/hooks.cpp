@@ -1,0 +1,127 @@
+// What an object calls, handed to the machine of its OS thread.
+#include <cstring>
+
+#include "simt/engine/machine.h"
+
+namespace ksearch::simt {
+
+/// A hook at work: a tick that comes meanwhile waits for its end, since memory is being changed.
+struct Hooks {
+  Machine& m;
+  const void* pc;
+
+  explicit Hooks(const void* at) : m(*t_machine), pc(at) { m.in_hook_ = 1; }
+  ~Hooks() {
+    m.in_hook_ = 0;
+    if (m.stop_ != Machine::Stop::none) [[unlikely]] {
+      m.fault_pc_ = pc;
+      siglongjmp(m.escape_, 1);
+    }
+  }
+  Hooks(const Hooks&) = delete;
+
+  static ks::Meta load(const void* at, ks::u64 bytes, const void* pc) {
+    const Hooks h(pc);
+    return h.m.watch_.access(at, bytes, {.load = true}, pc);
+  }
+  static ks::Meta store(void* at, ks::u64 bytes, const void* pc) {
+    const Hooks h(pc);
+    return h.m.watch_.access(at, bytes, {.store = true}, pc);
+  }
+  static void copy(void* to, const void* from, ks::u64 bytes, const void* pc) {
+    const Hooks h(pc);
+    h.m.watch_.copy(to, from, bytes, pc);
+  }
+  static void fill(void* to, int byte, ks::u64 bytes, const void* pc) {
+    const Hooks h(pc);
+    h.m.watch_.fill(to, byte, bytes, pc);
+  }
+  static void used_undefined(ks::u32 origin, const void* pc) {
+    const Hooks h(pc);
+    h.m.watch_.used_undefined(origin, pc);
+  }
+  static void misaligned(const void* at, ks::u64 alignment, const void* pc) {
+    const Hooks h(pc);
+    h.m.watch_.misaligned(at, alignment, pc);
+  }
+  static void outside_array(const void* pc) {
+    const Hooks h(pc);
+    h.m.watch_.outside_array(pc);
+  }
+  static void* group_array(const void* key, ks::u64 bytes, ks::u64 alignment, const char* name,
+                           const void* pc) {
+    if (!pc) pc = __builtin_return_address(0);
+    const Hooks h(pc);
+    void* storage = h.m.watch_.group_array(key, bytes, alignment, name, pc);
+    if (!storage) h.m.stop_ = Machine::Stop::order;  // far over the limit: told, and no way on
+    return storage;
+  }
+  static void atomic(const void* at, ks::u64 bytes, bool loads, bool stores, const void* pc) {
+    const Hooks h(pc);
+    Watch& watch = h.m.watch_;
+    if (watch.device().holds(at) && !watch.alone()) {
+      // What it reads depends on which groups came before.
+      watch.needs_order();
+      h.m.stop_ = Machine::Stop::order;
+      return;
+    }
+    if (!watch.watched()) return;
+    watch.access(at, bytes, {.load = loads, .store = stores, .atomic = true}, pc);
+    if (stores) watch.set_defined(at, bytes);
+  }
+  /// CUDA: a lock may be what is tried.
+  static void atomic_any(const void* at, ks::u64 bytes, bool loads, bool stores, const void* pc) {
+    atomic(at, bytes, loads, stores, pc);
+    if (t_machine->plan_.masked) t_machine->give_way(at, pc);
+  }
+  static void start_copy(void* to, const void* from, ks::u32 bytes, ks::u32 from_bytes,
+                         const void* pc) {
+    const Hooks h(pc);
+    h.m.watch_.start_copy(to, from, bytes, from_bytes, pc);
+  }
+  static void commit_copies() {
+    const Hooks h(nullptr);
+    h.m.watch_.commit_copies();
+  }
+  static void wait_for_copies(int pending) {
+    const Hooks h(nullptr);
+    h.m.watch_.wait_for_copies(pending);
+  }
+  static void fence() {
+    const Hooks h(nullptr);
+    h.m.watch_.order().fence(h.m.first_ / 32, h.m.current_);
+  }
+  static void yield() { t_machine->yield(__builtin_return_address(0)); }
+  static void* group_memory() { return t_machine->watch_.group_memory(); }
+  static void undefined_lane(void* at, ks::u64 bytes, ks::u32 lane) {
+    const Hooks h(nullptr);
+    std::memset(at, 0xff, bytes);
+    h.m.watch_.set_undefined(at, bytes, OriginKind::lane, h.m.fibers_[h.m.first_ + lane].pc);
+  }
+};
+
+const ks::Engine& Machine::engine() {
+  static const ks::Engine all{Hooks::load,
+                              Hooks::store,
+                              Hooks::copy,
+                              Hooks::fill,
+                              Hooks::used_undefined,
+                              Hooks::misaligned,
+                              Hooks::outside_array,
+                              Hooks::group_array,
+                              collective,
+                              barrier,
+                              Hooks::undefined_lane,
+                              Hooks::atomic_any,
+                              warp_barrier,
+                              block_barrier,
+                              Hooks::start_copy,
+                              Hooks::commit_copies,
+                              Hooks::wait_for_copies,
+                              Hooks::fence,
+                              Hooks::yield,
+                              Hooks::group_memory};
+  return all;
+}
+
+}  // namespace ksearch::simt
