@@ -171,6 +171,11 @@ void print_trace(const base::Json& trace) {
       number("groups"), number("threads"), number("simd_operations"),
       number("threadgroup_barriers"), number("simdgroup_barriers"), number("group_memory_bytes"),
       number("group_bytes_read"), number("group_bytes_written"));
+  if (const std::uint64_t bytes = number("unwatched_bytes"); bytes > 0)
+    fmt::print(
+        "{} bytes were not watched for races and for being written: the memory for that is used up "
+        "(--memory)\n",
+        bytes);
 }
 
 }  // namespace
@@ -180,6 +185,7 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
   KS_TRY(const toolchain::Compiler clang, simt::find_clang(context.environment));
   os::SandboxOptions confinement;
   confinement.allow_none = options.no_sandbox;
+  confinement.remember = os::cache_folder(context.environment) / "sandbox";
   KS_TRY(const os::Sandbox sandbox, os::Sandbox::find(confinement));
   const toolchain::Builder builder(clang, sandbox, os::cache_folder(context.environment));
   simt::CheckOptions how;

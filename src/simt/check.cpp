@@ -146,6 +146,7 @@ Json job_json(const Case& all, const fs::path& object, const Shared& shared, boo
           {"jobs", options.jobs},
           {"memory_bytes", options.memory_bytes},
           {"locked", locked},
+          {"patience", options.patience.count()},
           {"schedule", options.schedule.name},
           {"seed", options.schedule.seed},
           {"dialect", all.dialect == Dialect::cuda ? "cuda" : "metal"},

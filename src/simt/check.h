@@ -56,6 +56,7 @@ struct CheckOptions {
   std::uint64_t memory_bytes = std::uint64_t{8} << 30;  ///< for the buffers and what watches them
   std::vector<std::string> worker;  ///< command of the process that runs the kernel
   std::chrono::seconds time{120};   ///< of the run
+  std::chrono::seconds patience{10};  ///< CPU time in which a thread must get somewhere
 };
 
 /// An error is the case's (usage: it does not compile, nothing is bound) or the environment's.

@@ -116,8 +116,16 @@ CompileRequest preprocessing(const Case& all, const std::string& source) {
 std::vector<std::string> compile_flags(const BuildOptions& options, Dialect dialect) {
   std::vector<std::string> flags = {
     "-std=c++20", "-nostdinc", "-nostdinc++", "-fdeclspec", "-w",
+<<<<<<< HEAD
         fmt::format("-O{}", options.optimize), "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fno-exceptions",
         "-fno-rtti", "-gline-tables-only", "-gdwarf-4", "-fPIC", "-fvisibility=hidden",
+=======
+        fmt::format("-O{}", options.optimize), "-Xclang", "-cl-single-precision-constant",
+        "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fno-exceptions",
+        "-fno-rtti",
+        // C++ lets a loop without end vanish, and the function with it; it is to be found.
+        "-fno-finite-loops", "-gline-tables-only", "-gdwarf-4", "-fPIC", "-fvisibility=hidden",
+>>>>>>> simt-engine
         "-fno-color-diagnostics", fmt::format("-DKS_TRACED={}", options.watch ? 1 : 0),
 #ifndef __APPLE__
         "-ftls-model=initial-exec",  // a lane asks who it is at every operation of its SIMD-group
@@ -163,10 +171,25 @@ CompileRequest compilation(const std::string& source, const BuildOptions& option
   request.main = "kernel.cpp";
   request.flags = compile_flags(options, dialect);
   // Its name is the hash of all that went into it: nothing to validate.
-  request.flags.insert(request.flags.end(), {"-shared", "-include-pch", prelude, "-Xclang",
+  request.flags.insert(request.flags.end(), {"-c", "-include-pch", prelude, "-Xclang",
                                              "-fno-validate-pch", "-x", "c++"});
   request.read = {prelude};
-  request.libraries = {"-x", "none", "-lm"};
+  request.output = "kernel.o";
+  return request;
+}
+
+/// The linker itself: clang, to link too, would start itself a second time. What the object lacks
+/// (the C library's functions of numbers, the compiler's of half) the worker has.
+CompileRequest linking(const std::string& object) {
+  CompileRequest request;
+  request.files.emplace_back("kernel.o", object);
+  request.main = "kernel.o";
+  request.flags = {"-shared"};
+#ifdef __APPLE__
+  request.flags.insert(request.flags.end(), {"-undefined", "dynamic_lookup"});
+#else
+  request.program = "/usr/bin/ld";
+#endif
   return request;
 }
 
@@ -233,10 +256,18 @@ base::Result<Object> build_object(const toolchain::Builder& builder, const Case&
   KS_TRY(const std::string preprocessed_file, run(builder, preprocessing(all, source), all.file));
   KS_TRY(const std::string preprocessed, os::read_file(preprocessed_file));
   KS_TRY(const msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
+<<<<<<< HEAD
   KS_TRY(const std::string headers,
          run(builder, prelude(options, Dialect::metal), "simt/device"));
   KS_TRY(const std::string object,
          run(builder, compilation(rewritten.source, options, Dialect::metal, headers), all.file));
+=======
+  KS_TRY(const std::string headers, run(builder, prelude(options), "simt/device"));
+  KS_TRY(const std::string compiled,
+         run(builder, compilation(rewritten.source, options, headers), all.file));
+  KS_TRY(const std::string code, os::read_file(compiled));
+  KS_TRY(const std::string object, run(builder, linking(code), all.file));
+>>>>>>> simt-engine
   return Object{object, msl::lint(all, preprocessed)};
 }
 

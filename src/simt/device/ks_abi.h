@@ -157,7 +157,7 @@ struct Engine {
   void (*outside_array)(const void* pc);
   void* (*group_array)(const void* key, u64 bytes, u64 alignment, const char* name, const void* pc);
   /// What the lane's mailbox holds goes to `resolve`; its answer is there afterwards.
-  void (*collective)(Resolve resolve, u32 source);
+  void (*collective)(Resolve resolve, u32 source, const void* pc);
   void (*barrier)(BarrierScope scope, u32 orders);
   /// In a Resolve: this lane's result is no defined value.
   void (*undefined_lane)(void* at, u64 bytes, u32 lane);

@@ -22,8 +22,8 @@ namespace ksearch::simt {
 
 class Crew {
  public:
-  Crew(SharedState& shared, std::size_t threads, std::uint32_t lanes, Schedule schedule,
-       std::uint64_t seed);
+  Crew(SharedState& shared, std::size_t threads, std::uint32_t lanes,
+       const Machine::Options& options);
   ~Crew();
   Crew(const Crew&) = delete;
 

@@ -16,7 +16,6 @@ namespace ksearch::simt {
 namespace {
 
 constexpr int kTickSeconds = 1;
-constexpr int kIdleTicks = 10;   // CPU seconds in which no lane reached a wait or its end
 constexpr int kPatientTicks = 3;  // that long outside of the kernel's own code
 
 /// One JSON line on the stack, without the C library.
@@ -115,7 +114,7 @@ void Machine::on_tick(int signal, siginfo_t* info, void* context) {
   m->steps_at_tick_ = m->steps_;
   // Before there is a kernel that runs: initialisers of the object.
   m->idle_ticks_ = idle ? m->idle_ticks_ + 1 : 0;
-  if (m->idle_ticks_ < kIdleTicks) return;
+  if (m->idle_ticks_ < m->options_.patience) return;
   if (m->running_ && m->in_hook_) {
     m->stop_ = Stop::expired;  // it looks when it is done
     return;
@@ -126,7 +125,7 @@ void Machine::on_tick(int signal, siginfo_t* info, void* context) {
     m->fault_pc_ = pc;
     siglongjmp(m->escape_, 1);
   }
-  if (m->idle_ticks_ >= kIdleTicks + kPatientTicks) end_of_process(signal, info, context);
+  if (m->idle_ticks_ >= m->options_.patience + kPatientTicks) end_of_process(signal, info, context);
 }
 
 void Machine::tell_stop() {
@@ -148,7 +147,7 @@ void Machine::tell_stop() {
       RawFinding f = watch_.finding(kind::kLivelock, {pc});
       f.detail = fmt::format(
           "the thread ran for {} s of CPU time without reaching its end or a place where it waits",
-          kIdleTicks * kTickSeconds);
+          options_.patience);
       watch_.findings().add(std::move(f));
       break;
     }

@@ -15,8 +15,11 @@ constexpr unsigned kPoison = 0xff;  // NaN in every float type
 }  // namespace
 
 Watch::GroupArray& Watch::add_group_array(const void* key, std::size_t bytes, std::string name) {
-  const std::size_t offset = (group_used_ + kGroupGap + 255) / 256 * 256;
+  const std::size_t offset = (group_used_ + kGroupGap + kGroupBlock - 1) / kGroupBlock * kGroupBlock;
   arrays_.push_back({key, std::move(name), offset, bytes});
+  auto* left = reinterpret_cast<std::uint32_t*>(to_end_.data()) + offset / kGroupBlock;
+  for (std::size_t at = 0; at < bytes; at += kGroupBlock)
+    *left++ = static_cast<std::uint32_t>(bytes - at);
   group_used_ = offset + bytes;
   std::memset(group_.data() + offset, kPoison, bytes);
   if (watched()) group_.set_defined(group_.data() + offset, bytes);
@@ -26,9 +29,15 @@ Watch::GroupArray& Watch::add_group_array(const void* key, std::size_t bytes, st
 void Watch::begin_group(std::uint32_t number, std::uint32_t simdgroups,
                         const std::vector<std::uint32_t>& slots) {
   order_.begin_group(number, simdgroups);
+  for (const GroupArray& array : arrays_)
+    std::memset(to_end_.data() + array.offset / kGroupBlock * sizeof(std::uint32_t), 0,
+                (array.bytes + kGroupBlock - 1) / kGroupBlock * sizeof(std::uint32_t));
   arrays_.clear();
+<<<<<<< HEAD
   copies_.begin_group(simdgroups * 32);
   array_ = {};
+=======
+>>>>>>> simt-engine
   slots_.clear();
   group_used_ = dynamic_bytes_ = 0;
   for (std::size_t i = 0; i < slots.size(); ++i) {

@@ -195,11 +195,13 @@ base::Result<Json> Job::run() {
                                      .watched = watched});
   KS_RETURN_IF_ERROR(map_buffers());
   const std::string schedule = json_.at("schedule");
-  crew_ = std::make_unique<Crew>(*shared_, threads, lanes,
-            schedule == "reversed" ? Schedule::reversed
-            : schedule == "random" ? Schedule::random
-                                   : Schedule::forward,
-            json_.at("seed").get<std::uint64_t>());
+  crew_ = std::make_unique<Crew>(
+      *shared_, threads, lanes,
+      Machine::Options{.schedule = schedule == "reversed" ? Schedule::reversed
+                                   : schedule == "random" ? Schedule::random
+                                                          : Schedule::forward,
+                       .seed = json_.at("seed"),
+                       .patience = json_.at("patience")});
   KS_TRY(const LoadedObject object, load_locked());
   shared_->object = object.range;
   crew_->attach(object.attach);

@@ -33,11 +33,10 @@ Counts& Counts::operator+=(const Counts& other) {
   return *this;
 }
 
-Machine::Machine(Watch& watch, LaneMemory memory, Schedule schedule, std::uint64_t seed)
+Machine::Machine(Watch& watch, LaneMemory memory, const Options& options)
     : watch_(watch),
       memory_(memory),
-      schedule_(schedule),
-      seed_(seed),
+      options_(options),
       fibers_(memory.lanes),
       call_state_(kCallState),
       signal_stack_(1 << 16) {
@@ -138,10 +137,10 @@ std::vector<std::uint32_t> Machine::order_of_simdgroups(std::uint32_t number,
                                                         std::uint32_t stage) const {
   std::vector<std::uint32_t> order(simdgroup_.size());
   std::iota(order.begin(), order.end(), 0u);
-  if (schedule_ == Schedule::reversed) std::reverse(order.begin(), order.end());
-  if (schedule_ == Schedule::random) {
+  if (options_.schedule == Schedule::reversed) std::reverse(order.begin(), order.end());
+  if (options_.schedule == Schedule::random) {
     // Of this group and this stage: whichever OS thread runs it.
-    base::Random random(seed_ ^ std::uint64_t{stage} << 32 ^ number);
+    base::Random random(options_.seed ^ std::uint64_t{stage} << 32 ^ number);
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
   }
   return order;

@@ -61,7 +61,12 @@ class Machine {
  public:
   static constexpr std::uint32_t kMostThreads = 1024;
 
-  Machine(Watch& watch, LaneMemory memory, Schedule schedule, std::uint64_t seed);
+  struct Options {
+    Schedule schedule = Schedule::forward;
+    std::uint64_t seed = 0;
+    int patience = 10;  ///< CPU seconds in which a lane must reach a wait or its end
+  };
+  Machine(Watch& watch, LaneMemory memory, const Options& options);
   ~Machine();
   Machine(const Machine&) = delete;
 
@@ -135,7 +140,7 @@ class Machine {
   void* top_of(int index);
   void* fresh_top();
   void wait(Fiber& fiber, Wait what, const void* pc);
-  static void collective(ks::Resolve resolve, ks::u32 source);
+  static void collective(ks::Resolve resolve, ks::u32 source, const void* pc);
   static void barrier(ks::BarrierScope scope, ks::u32 orders);
   std::byte* take_stack();
   static bool same_place(const Fiber& a, const Fiber& b);
@@ -161,8 +166,7 @@ class Machine {
   Watch& watch_;
   LaneMemory memory_;
   ks::Attachment attachment_{};
-  Schedule schedule_;
-  std::uint64_t seed_;
+  Options options_;
   GroupPlan plan_;
   ks::Arguments arguments_{};
   std::vector<Fiber> fibers_;

@@ -26,6 +26,7 @@ Watch::Watch(SharedState& shared, bool alone)
       order_(shared.intervals),
       group_pool_(shared.watched ? kGroupCells : 0),
       group_cells_(kGroupRegion, group_pool_),
+      to_end_(kGroupRegion / kGroupBlock * sizeof(std::uint32_t)),
       zeros_(kWidest + 64),
       waste_(kWidest + 64) {
   if (!alone) own_cells_ = Cells(shared.device.size(), shared.pool, &shared.cells);
@@ -138,8 +139,11 @@ ks::Meta Watch::group_access(const std::byte* at, std::size_t bytes, Use use, co
   if (!found || offset - found->offset + bytes > found->bytes)
     return outside_group_array(offset, bytes, use, pc);
   const GroupArray& array = *found;
+<<<<<<< HEAD
   array_ = {array.offset, array.bytes};
   if (copies_.any() && check_copies(offset, bytes, use, pc)) return group_.meta(at);
+=======
+>>>>>>> simt-engine
   if (use.load) group_read_ += bytes;
   if (use.store) group_written_ += bytes;
   if (quick(MemoryKind::group, offset, bytes, use, pc, false)) return group_.meta(at);

@@ -31,6 +31,8 @@ inline constexpr std::uint32_t kOriginPlaceMask = (1u << kOriginPlaceBits) - 1;
 
 class Watch {
  public:
+  static constexpr std::size_t kGroupBlock = 256;
+
   /// `alone`: no other OS thread runs groups at the same time.
   Watch(SharedState& shared, bool alone);
 
@@ -52,9 +54,15 @@ class Watch {
   /// Before a store, after a load. What comes back holds `bytes` bytes of shadow.
   [[gnu::always_inline]] ks::Meta access(const void* at, std::size_t bytes, Use use,
                                          const void* pc) {
+<<<<<<< HEAD
     if (!pending_ && !copies_.any()) [[likely]] {
       const std::size_t offset = group_.offset(at), within = offset - array_.offset;
       if (within < array_.bytes && bytes <= array_.bytes - within &&
+=======
+    if (!pending_) [[likely]] {
+      const std::size_t offset = group_.offset(at);
+      if (offset < group_.size() && array_holds(offset, bytes) &&
+>>>>>>> simt-engine
           quick(MemoryKind::group, offset, bytes, use, pc, false)) {
         if (use.load) group_read_ += bytes;
         if (use.store) group_written_ += bytes;
@@ -139,6 +147,10 @@ class Watch {
     RawFinding finding;
   };
 
+  bool array_holds(std::size_t offset, std::size_t bytes) const {
+    const auto left = reinterpret_cast<const std::uint32_t*>(to_end_.data())[offset / kGroupBlock];
+    return offset % kGroupBlock + bytes <= left;
+  }
   ks::Meta access_any(const void* at, std::size_t bytes, Use use, const void* pc);
   ks::Meta device_access(const std::byte* at, std::size_t bytes, Use use, const void* pc);
   ks::Meta outside_buffer(const std::byte* at, std::size_t bytes, Use use, const void* pc);
@@ -181,9 +193,6 @@ class Watch {
   Region group_;
   std::vector<PlacedBuffer> buffers_;
   std::vector<GroupArray> arrays_;
-  struct {
-    std::size_t offset = 0, bytes = 0;
-  } array_;  ///< the one used last
   std::vector<void*> slots_;
   std::size_t group_used_ = 0, dynamic_bytes_ = 0, most_group_bytes_ = 0;
   std::size_t fixed_limit_ = 32768, group_limit_ = 32768;  // Metal feature tables, every Apple GPU
@@ -197,6 +206,9 @@ class Watch {
   std::array<std::pair<const void*, Site>, 1024> site_cache_{};
   std::optional<Pending> pending_;
   std::vector<UnwrittenRead> unwritten_;
+  /// Of each block of threadgroup memory, bytes from its start to the end of the array that has it:
+  /// an array begins with a block, and has it alone.
+  Pages to_end_;
   Pages zeros_, waste_;
 };
 
