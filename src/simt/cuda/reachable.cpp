@@ -32,7 +32,7 @@ class Keeper {
     }
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (!kept_[i])
-        source_.erase(all_[i].from, all_[i].to);
+        drop(all_[i]);
       else if (all_[i].kind == Kind::record)
         drop_host_members(all_[i]);
     }
@@ -154,10 +154,17 @@ class Keeper {
     return grown;
   }
 
+  /// Line markers stay, pragmas of what is gone do not.
+  void drop(const Declaration& one) {
+    source_.erase(one.from, one.to);
+    for (std::size_t i = one.from; i < one.to; ++i)
+      if (source_.tokens[i].spelling.starts_with("#pragma")) source_.tokens[i].written.clear();
+  }
+
   void drop_host_members(const Declaration& record) {
     for (const Declaration& one : declarations(source_, record.inside, record.inside_end)) {
       if (one.kind == Kind::record) drop_host_members(one);
-      if (on_host(one) && !one.defaulted) source_.erase(one.from, one.to);
+      if (on_host(one) && !one.defaulted) drop(one);
     }
   }
 
