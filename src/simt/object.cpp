@@ -76,9 +76,8 @@ CompileRequest preprocessing_cuda(const Case& all, const cuda::EmptyHeaders& emp
   request.files.emplace_back("ks_cuda_macros.h", device_header("ks_cuda_macros.h"));
   request.files.emplace_back(all.file, all.source);
   request.main = all.file;
-  request.flags = {"-E",   "-x",       "c++",
-                   "-std=c++20", "-nostdinc", "-nostdinc++",
-                   "-I.",  "-fno-color-diagnostics"};
+  request.flags = {"-E",        "-x",          "c++", "-std=c++20",
+                   "-nostdinc", "-nostdinc++", "-I.", "-fno-color-diagnostics"};
   for (const auto& [name, text] : all.defines)
     request.flags.push_back(fmt::format("-D{}={}", name, text));
   request.flags.insert(request.flags.end(), {"-include", "ks_cuda_macros.h"});
@@ -115,35 +114,42 @@ CompileRequest preprocessing(const Case& all, const std::string& source) {
 
 std::vector<std::string> compile_flags(const BuildOptions& options, Dialect dialect) {
   std::vector<std::string> flags = {
-    "-std=c++20", "-nostdinc", "-nostdinc++", "-fdeclspec", "-w",
-<<<<<<< HEAD
-        fmt::format("-O{}", options.optimize), "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fno-exceptions",
-        "-fno-rtti", "-gline-tables-only", "-gdwarf-4", "-fPIC", "-fvisibility=hidden",
-=======
-        fmt::format("-O{}", options.optimize), "-Xclang", "-cl-single-precision-constant",
-        "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing", "-fno-exceptions",
-        "-fno-rtti",
-        // C++ lets a loop without end vanish, and the function with it; it is to be found.
-        "-fno-finite-loops", "-gline-tables-only", "-gdwarf-4", "-fPIC", "-fvisibility=hidden",
->>>>>>> simt-engine
-        "-fno-color-diagnostics", fmt::format("-DKS_TRACED={}", options.watch ? 1 : 0),
+    "-std=c++20",
+    "-nostdinc",
+    "-nostdinc++",
+    "-fdeclspec",
+    "-w",
+    fmt::format("-O{}", options.optimize),
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-strict-aliasing",
+    "-fno-exceptions",
+    "-fno-rtti",
+    // C++ lets a loop without end vanish, and the function with it; it is to be found.
+    "-fno-finite-loops",
+    "-gline-tables-only",
+    "-gdwarf-4",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-color-diagnostics",
+    fmt::format("-DKS_TRACED={}", options.watch ? 1 : 0),
 #ifndef __APPLE__
-        "-ftls-model=initial-exec",  // a lane asks who it is at every operation of its SIMD-group
+    "-ftls-model=initial-exec",  // a lane asks who it is at every operation of its SIMD-group
 #endif
 #if defined(__x86_64__)
-        "-mf16c", "-mfma",
+    "-mf16c",
+    "-mfma",
 #endif
   };
   // In Metal a literal without a suffix is a float.
   if (dialect == Dialect::metal)
     flags.insert(flags.end(), {"-Xclang", "-cl-single-precision-constant"});
   if (options.watch)
-    flags.insert(flags.end(),
-                 {"-fno-vectorize", "-fno-slp-vectorize",
-                  // Every access and the definedness of every value ...
-                  "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
-                  // ... and what those cannot see.
-                  "-fsanitize=alignment,array-bounds", "-fsanitize-recover=all"});
+    flags.insert(flags.end(), {"-fno-vectorize", "-fno-slp-vectorize",
+                               // Every access and the definedness of every value ...
+                               "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
+                               // ... and what those cannot see.
+                               "-fsanitize=alignment,array-bounds", "-fsanitize-recover=all"});
   return flags;
 }
 
@@ -227,18 +233,19 @@ base::Result<Object> build_cuda(const toolchain::Builder& builder, const Case& a
   KS_TRY(const std::string file, run(builder, preprocessing_cuda(all, empty), all.file));
   KS_TRY(const std::string preprocessed, os::read_file(file));
   KS_TRY(cuda::Rewritten rewritten, cuda::rewrite(preprocessed, wanted));
-  KS_TRY(const std::string headers,
-         run(builder, prelude(options, Dialect::cuda), "simt/device"));
-  auto object =
+  KS_TRY(const std::string headers, run(builder, prelude(options, Dialect::cuda), "simt/device"));
+  const auto compiled =
       run(builder, compilation(rewritten.source, options, Dialect::cuda, headers), all.file);
-  if (!object) {
-    base::Error error = object.error();
+  if (!compiled) {
+    base::Error error = compiled.error();
     if (!empty.unknown.empty())
       error.todo += fmt::format("read as empty, as they are not given: {} (--include)",
                                 fmt::join(empty.unknown, ", "));
     return std::unexpected(std::move(error));
   }
-  return Object{*object, std::move(rewritten.warnings)};
+  KS_TRY(const std::string code, os::read_file(*compiled));
+  KS_TRY(const std::string object, run(builder, linking(code), all.file));
+  return Object{object, std::move(rewritten.warnings)};
 }
 
 }  // namespace
@@ -256,18 +263,11 @@ base::Result<Object> build_object(const toolchain::Builder& builder, const Case&
   KS_TRY(const std::string preprocessed_file, run(builder, preprocessing(all, source), all.file));
   KS_TRY(const std::string preprocessed, os::read_file(preprocessed_file));
   KS_TRY(const msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
-<<<<<<< HEAD
-  KS_TRY(const std::string headers,
-         run(builder, prelude(options, Dialect::metal), "simt/device"));
-  KS_TRY(const std::string object,
-         run(builder, compilation(rewritten.source, options, Dialect::metal, headers), all.file));
-=======
-  KS_TRY(const std::string headers, run(builder, prelude(options), "simt/device"));
+  KS_TRY(const std::string headers, run(builder, prelude(options, Dialect::metal), "simt/device"));
   KS_TRY(const std::string compiled,
-         run(builder, compilation(rewritten.source, options, headers), all.file));
+         run(builder, compilation(rewritten.source, options, Dialect::metal, headers), all.file));
   KS_TRY(const std::string code, os::read_file(compiled));
   KS_TRY(const std::string object, run(builder, linking(code), all.file));
->>>>>>> simt-engine
   return Object{object, msl::lint(all, preprocessed)};
 }
 

@@ -53,6 +53,16 @@ METAL_FUNC void each_lane(u32 mask, F&& f) {
 KS_UNWATCHED const void* post_in(Post* const* lanes, u32 lane) { return lanes[lane]->in; }
 KS_UNWATCHED void* post_out(Post* const* lanes, u32 lane) { return lanes[lane]->out; }
 KS_UNWATCHED u32 post_source(Post* const* lanes, u32 lane) { return lanes[lane]->source; }
+#if KS_TRACED
+/// The engine tells the place by the address that this returns to.
+KS_UNWATCHED void meet(Resolve resolve, u32 source) {
+  engine->collective(resolve, source, KS_HERE);
+}
+#else
+METAL_FUNC void meet(Resolve resolve, u32 source) {
+  engine->collective(resolve, source, nullptr);
+}
+#endif
 /// Whom the lane waits for (CUDA).
 KS_UNWATCHED void name_lanes(u32 mask) { lane->mailbox->post.mask = mask; }
 KS_UNWATCHED Mailbox* own_mailbox() { return lane->mailbox; }
@@ -76,8 +86,7 @@ METAL_FUNC Out exchange(const In& in, Resolve resolve, u32 source = 0, u32 mask 
 #ifdef KS_CUDA
   name_lanes(mask);
 #endif
-  const Engine* const e = this_engine();
-  [[clang::nomerge]] e->collective(resolve, source);
+  [[clang::nomerge]] meet(resolve, source);
   return *reinterpret_cast<const Out*>(mine->out);
 }
 

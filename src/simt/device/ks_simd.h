@@ -8,68 +8,6 @@
 
 namespace ks {
 
-<<<<<<< HEAD
-=======
-template <class F>
-METAL_FUNC void each_lane(u32 mask, F&& f) {
-  for (u32 rest = mask; rest != 0; rest &= rest - 1) f(u32(__builtin_ctz(rest)));
-}
-KS_UNWATCHED const void* post_in(Post* const* lanes, u32 lane) { return lanes[lane]->in; }
-KS_UNWATCHED void* post_out(Post* const* lanes, u32 lane) { return lanes[lane]->out; }
-KS_UNWATCHED u32 post_source(Post* const* lanes, u32 lane) { return lanes[lane]->source; }
-#if KS_TRACED
-/// The engine tells the place by the address that this returns to.
-KS_UNWATCHED void meet(Resolve resolve, u32 source) {
-  engine->collective(resolve, source, KS_HERE);
-}
-#else
-METAL_FUNC void meet(Resolve resolve, u32 source) {
-  engine->collective(resolve, source, nullptr);
-}
-#endif
-KS_UNWATCHED Mailbox* own_mailbox() { return lane->mailbox; }
-KS_UNWATCHED u32 own_lane() { return lane->thread.lane; }
-
-template <class T>
-METAL_FUNC const T& posted(Post* const* lanes, u32 lane) {
-  return *static_cast<const T*>(post_in(lanes, lane));
-}
-template <class T>
-METAL_FUNC void answer(Post* const* lanes, u32 lane, const T& value) {
-  *static_cast<T*>(post_out(lanes, lane)) = value;
-}
-
-/// Posts `in` and returns what `resolve` answers this lane.
-template <class Out, class In>
-METAL_FUNC Out exchange(const In& in, Resolve resolve, u32 source = 0) {
-  static_assert(sizeof(In) <= Mailbox::kIn && sizeof(Out) <= Mailbox::kOut, "too much to post");
-  Mailbox* const mine = own_mailbox();
-  *reinterpret_cast<In*>(mine->in) = in;
-  [[clang::nomerge]] meet(resolve, source);
-  return *reinterpret_cast<const Out*>(mine->out);
-}
-
-struct Add {
-  template <class T>
-  static METAL_FUNC T of(T a, T b) {
-    return T(a + b);
-  }
-  template <class T>
-  static METAL_FUNC T neutral() {
-    return T(0);
-  }
-};
-struct Multiply {
-  template <class T>
-  static METAL_FUNC T of(T a, T b) {
-    return T(a * b);
-  }
-  template <class T>
-  static METAL_FUNC T neutral() {
-    return T(1);
-  }
-};
->>>>>>> simt-engine
 struct Larger {
   template <class T>
   static METAL_FUNC T of(T a, T b) {

@@ -36,13 +36,8 @@ Crew::Crew(SharedState& shared, std::size_t threads, std::uint32_t lanes,
   for (std::size_t i = 0; i < threads; ++i) {
     members_[i].watch = std::make_unique<Watch>(shared, threads == 1);
     members_[i].machine = std::make_unique<Machine>(
-<<<<<<< HEAD
         *members_[i].watch, LaneMemory{shared.stacks.data() + i * LaneMemory::bytes(lanes), lanes},
-        schedule, seed);
-=======
-        *members_[i].watch,
-        LaneMemory{shared.stacks.data() + i * LaneMemory::bytes(lanes), lanes}, options);
->>>>>>> simt-engine
+        options);
   }
   members_[0].machine->enter_thread();
   for (std::size_t i = 1; i < threads; ++i) threads_.emplace_back([this, i] { serve(i); });

@@ -33,11 +33,7 @@ void Watch::begin_group(std::uint32_t number, std::uint32_t simdgroups,
     std::memset(to_end_.data() + array.offset / kGroupBlock * sizeof(std::uint32_t), 0,
                 (array.bytes + kGroupBlock - 1) / kGroupBlock * sizeof(std::uint32_t));
   arrays_.clear();
-<<<<<<< HEAD
   copies_.begin_group(simdgroups * 32);
-  array_ = {};
-=======
->>>>>>> simt-engine
   slots_.clear();
   group_used_ = dynamic_bytes_ = 0;
   for (std::size_t i = 0; i < slots.size(); ++i) {

@@ -205,12 +205,8 @@ void Machine::collective(ks::Resolve resolve, ks::u32 source, const void* pc) {
   Fiber& fiber = m.fibers_[m.current_];
   fiber.resolve = resolve;
   fiber.lane.mailbox->post.source = source;
-<<<<<<< HEAD
   fiber.mask = fiber.lane.mailbox->post.mask;
-  m.wait(fiber, Wait::collective, __builtin_return_address(0));
-=======
   m.wait(fiber, Wait::collective, pc ? pc : __builtin_return_address(0));
->>>>>>> simt-engine
 }
 
 void Machine::barrier(ks::BarrierScope scope, ks::u32 orders) {

@@ -54,15 +54,9 @@ class Watch {
   /// Before a store, after a load. What comes back holds `bytes` bytes of shadow.
   [[gnu::always_inline]] ks::Meta access(const void* at, std::size_t bytes, Use use,
                                          const void* pc) {
-<<<<<<< HEAD
     if (!pending_ && !copies_.any()) [[likely]] {
-      const std::size_t offset = group_.offset(at), within = offset - array_.offset;
-      if (within < array_.bytes && bytes <= array_.bytes - within &&
-=======
-    if (!pending_) [[likely]] {
       const std::size_t offset = group_.offset(at);
       if (offset < group_.size() && array_holds(offset, bytes) &&
->>>>>>> simt-engine
           quick(MemoryKind::group, offset, bytes, use, pc, false)) {
         if (use.load) group_read_ += bytes;
         if (use.store) group_written_ += bytes;
