@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <cstdlib>
+#include <map>
+#include <string_view>
 
 #include "os/files.h"
 #include "simt/cuda/headers.h"
@@ -70,8 +72,14 @@ bool of_cuda(std::string_view header) { return header.starts_with("ks_cuda"); }
 
 CompileRequest preprocessing_cuda(const Case& all, const cuda::EmptyHeaders& empty) {
   CompileRequest request;
-  for (const auto& header : all.headers)
-    if (header.first != all.file) request.files.push_back(header);
+  // One file that two folders lead to is one file for #pragma once.
+  std::map<std::string_view, std::string_view> known;
+  for (const auto& [path, text] : all.headers) {
+    if (path == all.file) continue;
+    const auto [first, fresh] = known.try_emplace(text, path);
+    request.files.emplace_back(
+        path, fresh || text.empty() ? text : fmt::format("#include \"{}\"\n", first->second));
+  }
   for (const auto& header : empty.files) request.files.push_back(header);
   request.files.emplace_back("ks_cuda_macros.h", device_header("ks_cuda_macros.h"));
   request.files.emplace_back(all.file, all.source);

@@ -167,6 +167,15 @@ class DeclarationReader {
         function = true;
         continue;
       }
+      // void (*name)(...): a pointer to a function.
+      if (token.is("(") && !function && !initialising && is(i + 1, "*")) {
+        std::size_t name = i + 2;
+        while (is(name, "*") || is(name, "const")) ++name;
+        if (at(name).is_identifier()) result_.names.push_back(at(name).spelling);
+        i = source_.after_closing(i);
+        if (is(i, "(")) i = source_.after_closing(i);
+        continue;
+      }
       if (token.is("(")) {
         const Token& name = at(i == 0 ? 0 : i - 1);
         // f<int>(: a specialisation.

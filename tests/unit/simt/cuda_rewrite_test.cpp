@@ -31,6 +31,14 @@ TEST(CudaRewrite, LeavesOutWhatNoKernelNames) {
   EXPECT_TRUE(has(out, "&ks::Run<&k>::run"));
 }
 
+TEST(CudaRewrite, PointersToFunctionsHaveNames) {
+  const std::string out = rewritten(
+      "typedef float (*Unary)(float x);\ntypedef void (*unused_t)(Missing);\n"
+      "__global__ void k(float* y, Unary f) { y[0] = f(1); }\n");
+  EXPECT_TRUE(has(out, "typedef float (*Unary)(float x);")) << out;
+  EXPECT_FALSE(has(out, "unused_t")) << out;
+}
+
 TEST(CudaRewrite, KeepsLines) {
   const std::string text =
       "int main() {\n}\n__global__ void k(float* y) {\n  asm volatile(\"mov.u32 %0,\\n\"\n"
