@@ -100,7 +100,8 @@ base::Result<void> measure_start(const toolchain::Compiler& clang, const os::San
 int run(const std::string& only) {
   const auto clang = simt::find_clang(os::current_environment());
   if (!clang) return fail(clang.error());
-  const auto sandbox = os::Sandbox::find({.remember = os::cache_folder(os::current_environment()) / "sandbox"});
+  const auto sandbox =
+      os::Sandbox::find({.remember = os::cache_folder(os::current_environment()) / "sandbox"});
   if (!sandbox) return fail(sandbox.error());
   const auto cache = os::cache_folder(os::current_environment());
   const toolchain::Builder builder(*clang, *sandbox, cache);

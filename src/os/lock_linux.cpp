@@ -1,5 +1,3 @@
-#include "os/lock.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/futex.h>
@@ -15,6 +13,8 @@
 #include <cerrno>
 #include <cstring>
 #include <initializer_list>
+
+#include "os/lock.h"
 
 namespace ksearch::os {
 namespace {

@@ -1,11 +1,11 @@
-#include "os/refused_call.h"
-
 #include <fmt/format.h>
 #include <seccomp.h>
 
 #include <cstdlib>
 #include <string>
 #include <string_view>
+
+#include "os/refused_call.h"
 
 namespace ksearch::os {
 namespace {

@@ -1,7 +1,7 @@
 // macOS has no system call filter, so nothing is refused by one. Not yet run.
-#include "os/refused_call.h"
-
 #include <fmt/format.h>
+
+#include "os/refused_call.h"
 
 namespace ksearch::os {
 

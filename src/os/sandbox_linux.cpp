@@ -103,8 +103,9 @@ base::Result<Sandbox> Sandbox::find(const SandboxOptions& options) {
     for (const fs::path& folder : options.search)
       if (sandbox.bubblewrap_.empty() && ::access((folder / "bwrap").c_str(), X_OK) == 0)
         sandbox.bubblewrap_ = folder / "bwrap";
-    const std::string fault =
-        sandbox.bubblewrap_.empty() ? "bwrap is not installed" : probe(sandbox, note_of(options, sandbox));
+    const std::string fault = sandbox.bubblewrap_.empty()
+                                  ? "bwrap is not installed"
+                                  : probe(sandbox, note_of(options, sandbox));
     if (fault.empty()) return sandbox;
     why += "namespaces: " + fault + "; ";
   }
@@ -113,8 +114,8 @@ base::Result<Sandbox> Sandbox::find(const SandboxOptions& options) {
     sandbox.way_ = SandboxWay::landlock;
     const int abi = landlock_abi();
     sandbox.description_ = fmt::format("Landlock {}, system call filter", abi);
-    const std::string fault = abi == 0 ? "the kernel does not offer it"
-                                       : probe(sandbox, note_of(options, sandbox));
+    const std::string fault =
+        abi == 0 ? "the kernel does not offer it" : probe(sandbox, note_of(options, sandbox));
     if (fault.empty()) return sandbox;
     why += "Landlock: " + fault + "; ";
   }

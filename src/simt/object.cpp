@@ -135,8 +135,8 @@ std::vector<std::string> compile_flags(const BuildOptions& options, Dialect dial
     "-fno-rtti",
     // C++ lets a loop without end vanish, and the function with it; it is to be found.
     "-fno-finite-loops",
-    "-gline-tables-only",
     "-gdwarf-4",
+    "-gline-tables-only",
     "-fPIC",
     "-fvisibility=hidden",
     "-fno-color-diagnostics",
@@ -161,8 +161,22 @@ std::vector<std::string> compile_flags(const BuildOptions& options, Dialect dial
   return flags;
 }
 
+/// Of the code that a trace counts in.
+std::vector<std::string> traced_flags(Dialect dialect) {
+  std::vector<std::string> flags = compile_flags({.optimize = 2, .watch = false}, dialect);
+  flags.insert(flags.end(), {"-fno-vectorize", "-fno-slp-vectorize",
+                             // Arithmetic in half is arithmetic in half, one operation each ...
+                             "-Xclang", "-ffloat16-excess-precision=none", "-Xclang",
+                             "-fbfloat16-excess-precision=none",
+                             // ... indices keep their 32 bits ...
+                             "-mllvm", "-indvars-widen-indvars=false",
+                             // ... and loops over a thread's arrays become straight code.
+                             "-mllvm", "-unroll-threshold=3000"});
+  return flags;
+}
+
 /// Our headers, parsed once for all kernels.
-CompileRequest prelude(const BuildOptions& options, Dialect dialect) {
+CompileRequest prelude(std::vector<std::string> flags, Dialect dialect) {
   CompileRequest request;
   const bool is_cuda = dialect == Dialect::cuda;
   for (const auto& [name, text] : kDeviceHeaders)
@@ -170,7 +184,7 @@ CompileRequest prelude(const BuildOptions& options, Dialect dialect) {
       request.files.emplace_back(name, text);
   request.files.emplace_back("ks_swizzle.h", msl::swizzle_header());
   request.main = is_cuda ? "ks_cuda.h" : "ks_kernel.h";
-  request.flags = compile_flags(options, dialect);
+  request.flags = std::move(flags);
   // The headers stand in a folder that is gone when the prelude is used: it carries them.
   request.flags.insert(request.flags.end(),
                        {"-Xclang", "-fmodules-embed-all-files", "-x", "c++-header"});
@@ -178,12 +192,12 @@ CompileRequest prelude(const BuildOptions& options, Dialect dialect) {
   return request;
 }
 
-CompileRequest compilation(const std::string& source, const BuildOptions& options, Dialect dialect,
+CompileRequest compilation(const std::string& source, std::vector<std::string> flags,
                            const std::string& prelude) {
   CompileRequest request;
   request.files.emplace_back("kernel.cpp", source);
   request.main = "kernel.cpp";
-  request.flags = compile_flags(options, dialect);
+  request.flags = std::move(flags);
   // Its name is the hash of all that went into it: nothing to validate.
   request.flags.insert(request.flags.end(), {"-c", "-include-pch", prelude, "-Xclang",
                                              "-fno-validate-pch", "-x", "c++"});
@@ -205,6 +219,12 @@ CompileRequest linking(const std::string& object) {
   request.program = "/usr/bin/ld";
 #endif
   return request;
+}
+
+base::Result<std::string> linked(const toolchain::Builder& builder, const std::string& compiled,
+                                 const std::string& what) {
+  KS_TRY(const std::string code, os::read_file(compiled));
+  return run(builder, linking(code), what);
 }
 
 }  // namespace
@@ -233,34 +253,29 @@ base::Result<toolchain::Compiler> find_clang(const os::Environment& environment)
 
 namespace {
 
-base::Result<Object> build_cuda(const toolchain::Builder& builder, const Case& all,
-                                const BuildOptions& options) {
+base::Result<Prepared> prepare_cuda(const toolchain::Builder& builder, const Case& all) {
   std::set<std::string> wanted;
   for (const Launch& launch : all.launches) wanted.insert(launch.kernel);
   const cuda::EmptyHeaders empty = cuda::empty_headers(all);
   KS_TRY(const std::string file, run(builder, preprocessing_cuda(all, empty), all.file));
   KS_TRY(const std::string preprocessed, os::read_file(file));
   KS_TRY(cuda::Rewritten rewritten, cuda::rewrite(preprocessed, wanted));
-  KS_TRY(const std::string headers, run(builder, prelude(options, Dialect::cuda), "simt/device"));
-  const auto compiled =
-      run(builder, compilation(rewritten.source, options, Dialect::cuda, headers), all.file);
-  if (!compiled) {
-    base::Error error = compiled.error();
-    if (!empty.unknown.empty())
-      error.todo += fmt::format("read as empty, as they are not given: {} (--include)",
-                                fmt::join(empty.unknown, ", "));
-    return std::unexpected(std::move(error));
-  }
-  KS_TRY(const std::string code, os::read_file(*compiled));
-  KS_TRY(const std::string object, run(builder, linking(code), all.file));
-  return Object{object, std::move(rewritten.warnings)};
+  return Prepared{all.file, std::move(rewritten.source), std::move(rewritten.warnings),
+                  Dialect::cuda, empty.unknown};
+}
+
+/// Where it does not compile: what of its headers was not there.
+base::Error with_unknown(base::Error error, const Prepared& prepared) {
+  if (!prepared.unknown_headers.empty())
+    error.todo += fmt::format("read as empty, as they are not given: {} (--include)",
+                              fmt::join(prepared.unknown_headers, ", "));
+  return error;
 }
 
 }  // namespace
 
-base::Result<Object> build_object(const toolchain::Builder& builder, const Case& all,
-                                  const BuildOptions& options) {
-  if (all.dialect == Dialect::cuda) return build_cuda(builder, all, options);
+base::Result<Prepared> prepare(const toolchain::Builder& builder, const Case& all) {
+  if (all.dialect == Dialect::cuda) return prepare_cuda(builder, all);
   std::string source = all.source;
   msl::Wanted wanted{{}, all.launches.front().constants};
   for (const Launch& launch : all.launches) wanted.kernels.insert(launch.kernel);
@@ -270,13 +285,50 @@ base::Result<Object> build_object(const toolchain::Builder& builder, const Case&
   }
   KS_TRY(const std::string preprocessed_file, run(builder, preprocessing(all, source), all.file));
   KS_TRY(const std::string preprocessed, os::read_file(preprocessed_file));
-  KS_TRY(const msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
-  KS_TRY(const std::string headers, run(builder, prelude(options, Dialect::metal), "simt/device"));
-  KS_TRY(const std::string compiled,
-         run(builder, compilation(rewritten.source, options, Dialect::metal, headers), all.file));
-  KS_TRY(const std::string code, os::read_file(compiled));
-  KS_TRY(const std::string object, run(builder, linking(code), all.file));
-  return Object{object, msl::lint(all, preprocessed)};
+  KS_TRY(msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
+  return Prepared{
+      all.file, std::move(rewritten.source), msl::lint(all, preprocessed), Dialect::metal, {}};
+}
+
+base::Result<std::filesystem::path> build_object(const toolchain::Builder& builder,
+                                                 const Prepared& prepared,
+                                                 const BuildOptions& options) {
+  const std::vector<std::string> flags = compile_flags(options, prepared.dialect);
+  KS_TRY(const std::string headers, run(builder, prelude(flags, prepared.dialect), "simt/device"));
+  const auto compiled = run(builder, compilation(prepared.source, flags, headers), prepared.file);
+  if (!compiled) return std::unexpected(with_unknown(compiled.error(), prepared));
+  return linked(builder, *compiled, prepared.file);
+}
+
+base::Result<TracedObject> build_traced(const toolchain::Builder& builder,
+                                        const Prepared& prepared) {
+  const std::vector<std::string> flags = traced_flags(prepared.dialect);
+  KS_TRY(const std::string headers, run(builder, prelude(flags, prepared.dialect), "simt/device"));
+  CompileRequest optimised = compilation(prepared.source, flags, headers);
+  optimised.flags.insert(optimised.flags.end(), {"-S", "-emit-llvm"});
+  optimised.output = "kernel.ll";
+  KS_TRY(const std::string file, run(builder, optimised, prepared.file));
+  KS_TRY(const std::string text, os::read_file(file));
+  KS_TRY(ir::Instrumented program, ir::instrument(text));
+  CompileRequest request;
+  request.files.emplace_back("kernel.ll", std::move(program.text));
+  request.main = "kernel.ll";
+  request.flags = {
+    "-O1",
+    "-c",
+    "-fPIC",
+    "-w",
+#if defined(__x86_64__)
+    "-mf16c",
+    "-mfma",
+#endif
+    "-x",
+    "ir"
+  };
+  request.output = "kernel.o";
+  KS_TRY(const std::string compiled, run(builder, request, prepared.file));
+  KS_TRY(const std::string object, linked(builder, compiled, prepared.file));
+  return TracedObject{object, std::move(program)};
 }
 
 }  // namespace ksearch::simt

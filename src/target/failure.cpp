@@ -85,7 +85,7 @@ Verdict explain_message(const Json& message, const FaultContext& context) {
       return kernel::Rejected{
           "sandbox",
           os::describe_refused_call(static_cast<long>(number_or(message, "refused", 0)),
-                                number_or(message, "first", 0), text_or(message, "path", ""))};
+                                    number_or(message, "first", 0), text_or(message, "path", ""))};
     if (message.contains("signal")) return explain_signal(message, context);
     const std::string failed = text_or(message, "failed", "");
     const std::string why = text_or(message, "why", "no reason given");

@@ -34,8 +34,8 @@ using Resolve = void (*)(Post* const* lanes, u32 mask);
 /// What a lane posts and what comes back. Those of a SIMD-group lie one after the other.
 struct Mailbox {
   static constexpr u32 kIn = 96, kOut = 128;
-  alignas(64) Post post;      ///< points at the two below
-  alignas(32) char in[kIn];   ///< small ones are in one cache line with the post
+  alignas(64) Post post;     ///< points at the two below
+  alignas(32) char in[kIn];  ///< small ones are in one cache line with the post
   alignas(64) char out[kOut];
 };
 static_assert(sizeof(Mailbox) == 256);
@@ -47,6 +47,7 @@ struct Lane {
   u32 depth;
   u32 path[kDeepest];  ///< numbers of the calls it is in, outermost first: see ks_sync.h
   Thread thread;
+  u32* counters;  ///< how often it ran each block, where that is traced
 };
 
 enum class ArgumentKind : int { buffer, group_memory, attribute, absent, value };
@@ -162,6 +163,7 @@ struct Engine {
   /// In a Resolve: this lane's result is no defined value.
   void (*undefined_lane)(void* at, u64 bytes, u32 lane);
   void (*atomic)(const void* at, u64 bytes, bool loads, bool stores, const void* pc);
+  void (*trace)(const void* at, u32 site, u64 bytes, bool store);
 
   // CUDA alone.
   void (*warp_barrier)(u32 mask);

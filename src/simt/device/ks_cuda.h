@@ -4,6 +4,7 @@
 #include "ks_cuda_groups.h"
 #include "ks_cuda_ptx.h"
 #include "ks_cuda_wmma.h"
+#include "ks_trace.h"
 
 namespace ks {
 

@@ -35,7 +35,8 @@ struct Idle {
 };
 inline constexpr Engine kIdle{Idle::load,      Idle::store,      Idle::copy,    Idle::fill,
                               Idle::undefined, Idle::misaligned, Idle::outside, nullptr,
-                              nullptr,         nullptr,          nullptr,       nullptr};
+                              nullptr,         nullptr,          nullptr,       nullptr,
+                              nullptr};
 
 inline const Engine* engine = &kIdle;
 inline PrivateMemory private_memory;
@@ -67,7 +68,8 @@ KS_PLAIN inline bool all_defined(Post* const* lanes, u32 bytes) {
   u64 any = 0;
   for (u32 l = 0; l < 32; ++l)
     for (u32 i = 0; i < bytes; i += 8)
-      any |= *(const u64*)(shadow + l * sizeof(Mailbox) + i) & (bytes - i < 8 ? ~0ul >> 8 * (8 - (bytes - i)) : ~0ul);
+      any |= *(const u64*)(shadow + l * sizeof(Mailbox) + i) &
+             (bytes - i < 8 ? ~0ul >> 8 * (8 - (bytes - i)) : ~0ul);
   return any == 0;
 }
 KS_PLAIN inline void define(void* at, u64 bytes) {
@@ -76,16 +78,16 @@ KS_PLAIN inline void define(void* at, u64 bytes) {
 
 }  // namespace ks
 
-#define KS_ACCESS(n)                                              \
-  KS_HOOK ks::Meta __msan_metadata_ptr_for_load_##n(void* at) {   \
-    if (ks::u64 i; ks::own(at, i)) [[likely]]                     \
-      return ks::own_meta(i);                                     \
-    return ks::engine->load(at, n, KS_HERE);                      \
-  }                                                               \
-  KS_HOOK ks::Meta __msan_metadata_ptr_for_store_##n(void* at) {  \
-    if (ks::u64 i; ks::own(at, i)) [[likely]]                     \
-      return ks::own_meta(i);                                     \
-    return ks::engine->store(at, n, KS_HERE);                     \
+#define KS_ACCESS(n)                                             \
+  KS_HOOK ks::Meta __msan_metadata_ptr_for_load_##n(void* at) {  \
+    if (ks::u64 i; ks::own(at, i)) [[likely]]                    \
+      return ks::own_meta(i);                                    \
+    return ks::engine->load(at, n, KS_HERE);                     \
+  }                                                              \
+  KS_HOOK ks::Meta __msan_metadata_ptr_for_store_##n(void* at) { \
+    if (ks::u64 i; ks::own(at, i)) [[likely]]                    \
+      return ks::own_meta(i);                                    \
+    return ks::engine->store(at, n, KS_HERE);                    \
   }
 KS_ACCESS(1)
 KS_ACCESS(2)

@@ -168,8 +168,7 @@ void multiply_each(Post* const* lanes) {
   }
 }
 inline void no_result(Post* const* lanes, u32 mask, u32 bytes) {
-  each_lane(mask,
-            [&](u32 l) { this_engine()->undefined_lane(post_out(lanes, l), bytes, l); });
+  each_lane(mask, [&](u32 l) { this_engine()->undefined_lane(post_out(lanes, l), bytes, l); });
 }
 template <class D, class A, class B, class C>
 KS_PLAIN void resolve_multiply(Post* const* lanes, u32 mask) {

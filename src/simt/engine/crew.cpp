@@ -102,14 +102,31 @@ void Crew::attach(void (*attach)(ks::Attachment*)) {
   });
 }
 
+void Crew::start_trace(TraceShape shape) {
+  std::vector<TracedBuffer> buffers;
+  for (const PlacedBuffer& buffer : shared_.buffers)
+    buffers.push_back({buffer.offset, buffer.bytes});
+  for (Member& member : members_) {
+    member.trace = std::make_unique<Trace>(shape, buffers, shared_.device.size());
+    member.machine->set_trace(member.trace.get());
+  }
+}
+
+Trace& Crew::merged_trace() {
+  for (std::size_t i = 1; i < members_.size(); ++i) members_[0].trace->merge(*members_[i].trace);
+  return *members_[0].trace;
+}
+
 bool Crew::run(const GroupPlan& plan) {
-  const std::uint32_t groups = plan.groups[0] * plan.groups[1] * plan.groups[2];
+  const auto groups = plan.sample_only ? static_cast<std::uint32_t>(plan.sample.size())
+                                       : plan.groups[0] * plan.groups[1] * plan.groups[2];
   std::atomic<std::uint32_t> next{0};
   std::atomic<bool> whole{true};
   const auto deal = [&]() -> std::optional<std::uint32_t> {
     if (shared_.again || !whole) return std::nullopt;
     const std::uint32_t number = next.fetch_add(1);
-    return number < groups ? std::optional(number) : std::nullopt;
+    if (number >= groups) return std::nullopt;
+    return plan.sample_only ? plan.sample[number].number : number;
   };
   on_all([&](Member& member) {
     if (member.machine->run(plan, deal)) return;

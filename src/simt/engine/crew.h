@@ -33,6 +33,9 @@ class Crew {
   }
   /// Each thread asks the object for its variables.
   void attach(void (*attach)(ks::Attachment*));
+  /// What groups do is counted from now on.
+  void start_trace(TraceShape shape);
+  Trace& merged_trace();
   /// False where a group stopped the run, or it must be run again on one thread.
   bool run(const GroupPlan& plan);
   /// Buffers that came with the object, for every thread.
@@ -53,6 +56,7 @@ class Crew {
   struct Member {
     std::unique_ptr<Watch> watch;
     std::unique_ptr<Machine> machine;
+    std::unique_ptr<Trace> trace;
   };
   void on_all(const std::function<void(Member&)>& task);
   void serve(std::size_t member);

@@ -37,7 +37,7 @@ struct RawFinding {
   std::vector<std::uint32_t> threads;
   std::array<std::uint32_t, 3> group{};
   std::uint32_t group_number = 0;  ///< in the launch, from 1
-  std::string detail;  ///< what happened, without the places
+  std::string detail;              ///< what happened, without the places
   std::uint64_t count = 1;
   int launch = 0;
 };

@@ -15,7 +15,8 @@ constexpr unsigned kPoison = 0xff;  // NaN in every float type
 }  // namespace
 
 Watch::GroupArray& Watch::add_group_array(const void* key, std::size_t bytes, std::string name) {
-  const std::size_t offset = (group_used_ + kGroupGap + kGroupBlock - 1) / kGroupBlock * kGroupBlock;
+  const std::size_t offset =
+      (group_used_ + kGroupGap + kGroupBlock - 1) / kGroupBlock * kGroupBlock;
   arrays_.push_back({key, std::move(name), offset, bytes});
   auto* left = reinterpret_cast<std::uint32_t*>(to_end_.data()) + offset / kGroupBlock;
   for (std::size_t at = 0; at < bytes; at += kGroupBlock)

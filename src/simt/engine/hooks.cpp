@@ -65,6 +65,10 @@ struct Hooks {
       h.m.stop_ = Machine::Stop::order;
       return;
     }
+    if (h.m.trace_ && h.m.trace_->tracing())
+      h.shared_memory(at, [&](MemoryKind memory, std::uint64_t offset) {
+        h.m.trace_->atomic(memory, offset, bytes, loads, stores);
+      });
     if (!watch.watched()) return;
     watch.access(at, bytes, {.load = loads, .store = stores, .atomic = true}, pc);
     if (stores) watch.set_defined(at, bytes);
@@ -93,6 +97,21 @@ struct Hooks {
   }
   static void yield() { t_machine->yield(__builtin_return_address(0)); }
   static void* group_memory() { return t_machine->watch_.group_memory(); }
+  static void trace(const void* at, ks::u32 site, ks::u64 bytes, bool store) {
+    const Hooks h(nullptr);
+    if (h.m.trace_ && h.m.trace_->tracing())
+      h.shared_memory(at, [&](MemoryKind memory, std::uint64_t offset) {
+        h.m.trace_->access(memory, offset, site, bytes, store);
+      });
+  }
+  /// Calls f with the memory that `at` is in, where threads share it.
+  template <class F>
+  void shared_memory(const void* at, F&& f) const {
+    if (m.watch_.device().holds(at))
+      f(MemoryKind::device, m.watch_.device().offset(at));
+    else if (m.watch_.group().holds(at))
+      f(MemoryKind::group, m.watch_.group().offset(at));
+  }
   static void undefined_lane(void* at, ks::u64 bytes, ks::u32 lane) {
     const Hooks h(nullptr);
     std::memset(at, 0xff, bytes);
@@ -113,6 +132,7 @@ const ks::Engine& Machine::engine() {
                               barrier,
                               Hooks::undefined_lane,
                               Hooks::atomic_any,
+                              Hooks::trace,
                               warp_barrier,
                               block_barrier,
                               Hooks::start_copy,

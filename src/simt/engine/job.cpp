@@ -13,6 +13,7 @@
 #include "os/lock.h"
 #include "simt/engine/launch.h"
 #include "simt/engine/outputs.h"
+#include "simt/engine/trace_json.h"
 #include "simt/engine/worker.h"
 
 namespace ksearch::simt {
@@ -93,8 +94,8 @@ base::Result<void> Job::map_buffers() {
     std::byte* to = shared_->device.data() + buffer.offset;
     const auto at = json_.at("buffers").at(i).at("at").get<std::int64_t>();
     const int how = buffer.role == Role::in ? MAP_PRIVATE : MAP_SHARED;
-    if (::mmap(to, buffer.bytes, PROT_READ | PROT_WRITE, how | MAP_FIXED, kMemoryDescriptor,
-               at) == MAP_FAILED)
+    if (::mmap(to, buffer.bytes, PROT_READ | PROT_WRITE, how | MAP_FIXED, kMemoryDescriptor, at) ==
+        MAP_FAILED)
       return base::environment_error(buffer.name, "its memory cannot be mapped");
     // NaN in every float type: an element that nobody wrote shows.
     if (buffer.role == Role::out) std::memset(to, 0xff, buffer.bytes);
@@ -182,6 +183,24 @@ Json Job::trace() const {
           {"simdgroup_barriers", counts.simdgroup_barriers}};
 }
 
+/// The groups of a launch that are traced. The others run only where a later launch may need what
+/// they write.
+void Job::choose_sample(GroupPlan& plan) {
+  const Json& asked = json_.at("trace");
+  plan.sample = sample_groups(plan.groups, asked.at("most_groups"), asked.at("seed"));
+  plan.sample_only = static_cast<std::size_t>(plan.number) + 1 == json_.at("launches").size();
+  groups_ += std::uint64_t{plan.groups[0]} * plan.groups[1] * plan.groups[2];
+}
+
+base::Result<Json> Job::counted(bool whole, double cpu_seconds) const {
+  if (!whole) return base::usage_error("the kernel", "a fault or a loop without end");
+  const Trace& trace = crew_->merged_trace();
+  Json report = simt::to_json(trace);
+  report["sample"] = {{"traced", trace.groups()}, {"of", groups_}};
+  report["cpu_seconds"] = cpu_seconds;
+  return report;
+}
+
 base::Result<Json> Job::run() {
   std::vector<PlacedBuffer> buffers = placed();
   const std::size_t device_bytes = place(buffers) + (cuda() ? kSymbolRoom : 0);
@@ -189,10 +208,11 @@ base::Result<Json> Job::run() {
   const std::uint32_t lanes = most_lanes();
   const std::size_t threads =
       std::clamp<std::size_t>(json_.at("jobs"), 1, std::max<std::size_t>(most_groups(), 1));
-  shared_ = std::make_unique<SharedState>(std::move(buffers), SharedSizes{.device_bytes = device_bytes,
-                                     .stack_bytes = Crew::lane_bytes(threads, lanes),
-                                     .cell_bytes = cell_bytes(device_bytes, threads),
-                                     .watched = watched});
+  shared_ = std::make_unique<SharedState>(
+      std::move(buffers), SharedSizes{.device_bytes = device_bytes,
+                                      .stack_bytes = Crew::lane_bytes(threads, lanes),
+                                      .cell_bytes = cell_bytes(device_bytes, threads),
+                                      .watched = watched});
   KS_RETURN_IF_ERROR(map_buffers());
   const std::string schedule = json_.at("schedule");
   crew_ = std::make_unique<Crew>(
@@ -202,6 +222,8 @@ base::Result<Json> Job::run() {
                                                           : Schedule::forward,
                        .seed = json_.at("seed"),
                        .patience = json_.at("patience")});
+  if (json_.contains("trace"))
+    crew_->start_trace({json_.at("trace").at("blocks"), json_.at("trace").at("sites")});
   KS_TRY(const LoadedObject object, load_locked());
   shared_->object = object.range;
   crew_->attach(object.attach);
@@ -215,17 +237,23 @@ base::Result<Json> Job::run() {
   const auto start = std::chrono::steady_clock::now();
   const std::clock_t cpu = std::clock();
   for (const Json& launch : json_.at("launches")) {
-    KS_TRY(const GroupPlan plan, plan_of(launch, object.attachment));
+    KS_TRY(GroupPlan plan, plan_of(launch, object.attachment));
+    if (json_.contains("trace")) choose_sample(plan);
     if (!(whole = crew_->run(plan))) break;
   }
   if (crew_->again()) return Json{{"again", true}};
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const double cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
+  if (json_.contains("trace")) return counted(whole, cpu_seconds);
   // What was not reached is no output that a kernel left out.
   if (whole && watched) check_outputs(*shared_, crew_->buffers(), crew_->findings());
   Json found = Json::array();
   for (const RawFinding& finding : crew_->findings().all()) found.push_back(to_json(finding));
-  Json report{{"findings", std::move(found)}, {"seconds", seconds.count()},
+  Json report{{"findings", std::move(found)},
+              {"seconds", seconds.count()},
               {"cpu_seconds", static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC}};
+  if (json_.contains("trace"))
+    crew_->start_trace({json_.at("trace").at("blocks"), json_.at("trace").at("sites")});
   if (watched) report["trace"] = trace();
   return report;
 }

@@ -29,8 +29,11 @@ class Job {
   base::Result<LoadedObject> load_locked() const;
   base::Result<GroupPlan> plan_of(const base::Json& launch, const ks::Attachment& object) const;
   base::Json trace() const;
+  void choose_sample(GroupPlan& plan);
+  base::Result<base::Json> counted(bool whole, double cpu_seconds) const;
 
   base::Json json_;
+  std::uint64_t groups_ = 0;  ///< of all launches
   std::unique_ptr<SharedState> shared_;
   std::unique_ptr<Crew> crew_;
 };

@@ -58,6 +58,7 @@ std::byte* Machine::take_stack() {
   Running& who = watch_.running();
   who.index_in_group = current_;
   who.lane = fiber.lane.thread.lane;
+  if (trace_) trace_->begin_thread(current_);
   watch_.settle();
 }
 
@@ -74,6 +75,7 @@ void* Machine::fresh_top() {
 
 [[gnu::always_inline]] inline int Machine::next_lane() {
   if (group_->ready == 0) {
+    if (trace_) trace_->meet();
     if (group_->waiting == 0) return kNobody;
     watch_.settle();
     if (!plan_.masked)

@@ -63,6 +63,14 @@ void Machine::mark_constants(const GroupPlan& plan) {
   }
 }
 
+/// 0: not of the sample.
+double Machine::weight_of(std::uint32_t group) const {
+  const auto found = std::lower_bound(
+      plan_.sample.begin(), plan_.sample.end(), group,
+      [](const SampledGroup& sampled, std::uint32_t number) { return sampled.number < number; });
+  return found != plan_.sample.end() && found->number == group ? found->weight : 0;
+}
+
 bool Machine::run(const GroupPlan& plan,
                   const std::function<std::optional<std::uint32_t>()>& next) {
   plan_ = plan;
@@ -71,6 +79,11 @@ bool Machine::run(const GroupPlan& plan,
   arguments_.values = plan_.values.data();
   endless_ = false;
   mark_constants(plan);
+  if (trace_) {
+    std::vector<bool> constant;
+    for (const PlacedBuffer& buffer : watch_.buffers()) constant.push_back(buffer.constant);
+    trace_->begin_launch(std::move(constant));
+  }
   watch_.order().begin_launch();
   watch_.running() = {.launch = plan.number};
   steps_ = 0;
@@ -122,6 +135,7 @@ void Machine::place_threads(std::array<std::uint32_t, 3> group) {
                          .simdgroup = i / kSimdgroup,
                          .simdgroups = simdgroups};
     fiber.lane.depth = 0;
+    fiber.lane.counters = trace_ ? trace_->counters(i) : nullptr;
     fiber.wait = Wait::none;
     fiber.spun_at = nullptr;
     fiber.top = nullptr;
@@ -151,12 +165,12 @@ void Machine::run_group(std::uint32_t number) {
                                            number / plan_.groups[0] % plan_.groups[1],
                                            number / plan_.groups[0] / plan_.groups[1]};
   place_threads(group);
+  if (trace_) trace_->begin_group(weight_of(number), threads_);
   free_stacks_.clear();
   for (std::uint32_t i = stacks_made_; i > 0; --i)
     free_stacks_.push_back(memory_.begin + i * LaneMemory::kStack);
   watch_.running().group = group;
-  watch_.begin_group(number + 1, static_cast<std::uint32_t>(simdgroup_.size()),
-                     plan_.group_memory);
+  watch_.begin_group(number + 1, static_cast<std::uint32_t>(simdgroup_.size()), plan_.group_memory);
   for (std::size_t i = 0; i < plan_.group_memory.size() && i < 32; ++i)
     arguments_.group_memory[i] = watch_.group_slot(i);
   for (std::uint32_t i = 0; i < threads_ && !plan_.group_memory.empty(); ++i)
@@ -168,6 +182,7 @@ void Machine::run_group(std::uint32_t number) {
     for (const std::uint32_t simdgroup : order_of_simdgroups(number, stage++))
       run_simdgroup(simdgroup);
   } while (plan_.masked ? release_masked() : release_group_barrier());
+  if (trace_) trace_->end_group();
   watch_.end_group();
   ++counts_.groups;
   counts_.threads += threads_;

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "simt/engine/sample.h"
+#include "simt/engine/trace.h"
 #include "simt/engine/watch.h"
 
 namespace ksearch::simt {
@@ -30,6 +32,8 @@ struct GroupPlan {
   std::vector<std::shared_ptr<std::string>> value_bytes;  ///< what they point to
   bool masked = false;  ///< CUDA: lanes name whom they wait for, and need not go together
   int number = 0;
+  std::vector<SampledGroup> sample;  ///< that are traced
+  bool sample_only = false;          ///< the others do not run
 };
 
 struct Counts {
@@ -74,6 +78,8 @@ class Machine {
   /// and after it.
   void enter_thread();
   void attach(const ks::Attachment& attachment) { attachment_ = attachment; }
+  /// From now on; the object is one that tells what it does.
+  void set_trace(Trace* trace) { trace_ = trace; }
   static const ks::Engine& engine();
 
   /// Runs groups whose numbers `next` gives, to its end. False where a fault or a loop without end
@@ -123,6 +129,7 @@ class Machine {
   void run_group(std::uint32_t number);
   void place_threads(std::array<std::uint32_t, 3> group);
   void mark_constants(const GroupPlan& plan);
+  double weight_of(std::uint32_t group) const;
   bool release_group_barrier();
   std::vector<std::uint32_t> order_of_simdgroups(std::uint32_t number, std::uint32_t stage) const;
 
@@ -164,6 +171,7 @@ class Machine {
   void give_way(const void* at, const void* pc);
 
   Watch& watch_;
+  Trace* trace_ = nullptr;
   LaneMemory memory_;
   ks::Attachment attachment_{};
   Options options_;

@@ -14,8 +14,8 @@ ObjectRange object_range(const void* base) {
         if (reinterpret_cast<const std::byte*>(info->dlpi_addr) != r.begin) return 0;
         for (int i = 0; i < info->dlpi_phnum; ++i)
           if (info->dlpi_phdr[i].p_type == PT_LOAD)
-            r.end = std::max(
-                r.end, r.begin + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz);
+            r.end =
+                std::max(r.end, r.begin + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz);
         return 1;
       },
       &range);

@@ -9,8 +9,6 @@
 namespace ksearch::simt {
 namespace {
 
-
-
 RawFinding finding_of(const char* kind, const PlacedBuffer& buffer, std::size_t offset) {
   RawFinding f;
   f.kind = kind;
@@ -26,7 +24,8 @@ void add_place(const SharedState& shared, RawFinding& f, const void* pc) {
 }
 
 /// The first byte that nobody wrote, where all were watched; else the first that was looked at.
-std::size_t first_unwritten(const SharedState& shared, const PlacedBuffer& buffer, bool all_watched) {
+std::size_t first_unwritten(const SharedState& shared, const PlacedBuffer& buffer,
+                            bool all_watched) {
   std::size_t written_to = buffer.offset, found = buffer.offset + buffer.bytes;
   shared.cells.each(buffer.offset, buffer.bytes,
                     [&](std::size_t at, std::size_t bytes, const Cell& cell) {
@@ -86,7 +85,8 @@ Touched touched(const SharedState& shared, const PlacedBuffer& buffer) {
   return sum;
 }
 
-void check_outputs(SharedState& shared, const std::vector<PlacedBuffer>& buffers, Findings& findings) {
+void check_outputs(SharedState& shared, const std::vector<PlacedBuffer>& buffers,
+                   Findings& findings) {
   for (const PlacedBuffer& buffer : buffers) {
     if (buffer.role == Role::in || buffer.bytes == 0) continue;
     if (buffer.role == Role::out) check_covered(shared, buffer, findings);

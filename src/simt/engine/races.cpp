@@ -31,8 +31,7 @@ std::size_t Watch::check_cells(const Touch& touch) {
   bool told = false;  // one finding an access is enough
   for (std::size_t done = 0; done < touch.bytes;) {
     const std::size_t offset = touch.offset + done;
-    const std::size_t part =
-        std::min(touch.bytes - done, Cells::kPage - offset % Cells::kPage);
+    const std::size_t part = std::min(touch.bytes - done, Cells::kPage - offset % Cells::kPage);
     const Cells::Run run = all.cover(offset, part);
     const std::size_t count = run.first ? part >> run.shift : 0;
     if (!run.first && !alone_) needs_order();  // one thread alone gets further with the memory

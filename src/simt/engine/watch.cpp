@@ -96,9 +96,9 @@ ks::Meta Watch::device_access(const std::byte* at, std::size_t bytes, Use use, c
                       .within = within};
     const std::size_t written = check_cells(touch);
     if (written < bytes && use.load && poisoned)
-      note_unwritten(kind::kUninitialisedOutput, touch, written,
-                     fmt::format("{} of byte {}, which nothing has written", verb(use),
-                                 within + written));
+      note_unwritten(
+          kind::kUninitialisedOutput, touch, written,
+          fmt::format("{} of byte {}, which nothing has written", verb(use), within + written));
   }
   return device().meta(at);
 }
@@ -217,54 +217,6 @@ void Watch::set_undefined(const void* at, std::size_t bytes, OriginKind kind, co
   stacks().set_undefined(
       at, bytes,
       static_cast<std::uint32_t>(kind) << kOriginPlaceBits | static_cast<std::uint32_t>(place(pc)));
-}
-
-void Watch::used_undefined(std::uint32_t origin, const void* pc) {
-  const auto from = static_cast<OriginKind>(origin >> kOriginPlaceBits);
-  if (from == OriginKind::none) return;
-  RawFinding f =
-      finding(from == OriginKind::lane ? kind::kUndefinedLane : kind::kUninitialisedVariable,
-              {shared_.object.begin + (origin & kOriginPlaceMask), pc});
-  f.detail = "it decides a branch or an address";
-  findings_.add(std::move(f));
-}
-
-void Watch::misaligned(const void* at, std::size_t alignment, const void* pc) {
-  settle();
-  if (!at) return;
-  RawFinding f = finding(kind::kMisaligned, {pc});
-  if (device().holds(at)) {
-    const std::size_t offset = device().offset(at);
-    if (const PlacedBuffer* buffer = buffer_at(offset)) {
-      f.buffer = buffer->name;
-      f.offset = static_cast<std::int64_t>(offset - buffer->offset);
-    }
-  } else if (group_.holds(at)) {
-    const std::size_t offset = group_.offset(at);
-    for (const GroupArray& array : arrays_)
-      if (offset - array.offset < array.bytes) {
-        f.buffer = array.name;
-        f.offset = static_cast<std::int64_t>(offset - array.offset);
-      }
-  }
-  f.detail = f.offset >= 0 ? fmt::format("byte {} is no multiple of {}, which its type asks for",
-                                         f.offset, alignment)
-                           : fmt::format("an address that is no multiple of {}", alignment);
-  findings_.add(std::move(f));
-}
-
-void Watch::outside_array(const void* pc) {
-  RawFinding f = finding(kind::kOutOfBounds, {pc});
-  f.detail = "an index outside an array of fixed size";
-  findings_.add(std::move(f));
-}
-
-void Watch::wild_access(const void* at, const void* pc) {
-  const bool in_stack = stacks().holds(at);
-  RawFinding f = finding(in_stack ? kind::kStackOverflow : kind::kOutOfBounds, {pc});
-  f.detail = in_stack ? "the thread's private memory is used up"
-                      : "an access to an address far outside every buffer";
-  findings_.add(std::move(f));
 }
 
 }  // namespace ksearch::simt

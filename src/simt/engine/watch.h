@@ -37,6 +37,7 @@ class Watch {
   Watch(SharedState& shared, bool alone);
 
   const Region& device() const { return shared_.device; }
+  const Region& group() const { return group_; }
   const Region& stacks() const { return shared_.stacks; }
   /// As placed, and how they were used here.
   std::vector<PlacedBuffer>& buffers() { return buffers_; }

@@ -23,8 +23,7 @@ int run_simt_worker(const std::filesystem::path& path) {
   try {
     const auto text = os::read_file(path);
     const auto job = text ? base::parse_json(*text, "job") : std::unexpected(text.error());
-    const auto report =
-        job ? (new Job(*job))->run() : std::unexpected(job.error());  // see Job
+    const auto report = job ? (new Job(*job))->run() : std::unexpected(job.error());  // see Job
     if (report) {
       answer = *report;
       status = 0;

@@ -1,5 +1,5 @@
-// Kernels that do anything but compute: each ends as a finding or an error, none reaches the system,
-// none hangs.
+// Kernels that do anything but compute: each ends as a finding or an error, none reaches the
+// system, none hangs.
 #include <filesystem>
 
 #include "kernel_test.h"
@@ -11,8 +11,9 @@ class Hostile : public KernelTest {
  protected:
   /// What came of it: kinds of findings, or the error's text.
   std::string outcome(const std::string& before, const std::string& body) {
-    const Case all = make(before + "kernel void k(device uint* y [[buffer(0)]],\n"
-                                   "  uint i [[thread_position_in_grid]]) {\n  y[i] = i;\n  " +
+    const Case all = make(before +
+                              "kernel void k(device uint* y [[buffer(0)]],\n"
+                              "  uint i [[thread_position_in_grid]]) {\n  y[i] = i;\n  " +
                               body + "\n}\n",
                           1, 32, {"y=u32:32"});
     CheckOptions options;
@@ -39,11 +40,13 @@ TEST_F(Hostile, ASystemCallIsAFinding) {
   const auto with = [&](const std::string& number, const std::string& first,
                         const std::string& second) {
     std::string text = call;
-    for (const std::string& value : {number, first, second}) text.replace(text.find("{}"), 2, value);
+    for (const std::string& value : {number, first, second})
+      text.replace(text.find("{}"), 2, value);
     return text;
   };
   EXPECT_TRUE(has(outcome("", with("57ul", "0ul", "0ul")), "system_call: It called fork"));
-  EXPECT_TRUE(has(outcome("", with("2ul", "\"/etc/passwd\"", "0ul")), "system_call: It called open"));
+  EXPECT_TRUE(
+      has(outcome("", with("2ul", "\"/etc/passwd\"", "0ul")), "system_call: It called open"));
   EXPECT_TRUE(has(outcome("", with("41ul", "2ul", "1ul")), "system_call: It called socket"));
   EXPECT_TRUE(has(outcome("", with("62ul", "1ul", "9ul")), "system_call: It called kill"));
   EXPECT_TRUE(has(outcome("", with("157ul", "4ul", "1ul")), "system_call: It called prctl"));
@@ -53,11 +56,12 @@ TEST_F(Hostile, ASystemCallIsAFinding) {
 TEST_F(Hostile, TheCLibraryOpensNothing) {
   const std::string file = "/tmp/ksearch-simt-hostile";
   std::filesystem::remove(file);
-  EXPECT_TRUE(has(outcome("extern \"C\" int creat(const char*, unsigned);\n",
-                          "creat(\"" + file + "\", 0600);"),
-                  "it called creat (makes a file)"));
+  EXPECT_TRUE(has(
+      outcome("extern \"C\" int creat(const char*, unsigned);\n", "creat(\"" + file + "\", 0600);"),
+      "it called creat (makes a file)"));
   EXPECT_FALSE(std::filesystem::exists(file));
-  EXPECT_TRUE(has(outcome("extern \"C\" int fork();\n", "fork();"), "starts a thread or a process"));
+  EXPECT_TRUE(
+      has(outcome("extern \"C\" int fork();\n", "fork();"), "starts a thread or a process"));
   EXPECT_TRUE(has(outcome("extern \"C\" void abort();\n", "abort();"), "signal 6"));
 }
 
@@ -74,10 +78,11 @@ TEST_F(Hostile, InitialisersOfTheObjectAreConfinedToo) {
 }
 
 TEST_F(Hostile, MemoryHasAnEnd) {
-  EXPECT_TRUE(has(outcome("extern \"C\" void* malloc(unsigned long);\n",
-                          "for (;;) { volatile device char* p = (volatile device char*)malloc(1ul << 26);\n"
-                          "  for (ulong n = 0; n < 1ul << 26; n += 4096) p[n] = 1; }"),
-                  "out_of_bounds: An access to an address far outside every buffer"));
+  EXPECT_TRUE(
+      has(outcome("extern \"C\" void* malloc(unsigned long);\n",
+                  "for (;;) { volatile device char* p = (volatile device char*)malloc(1ul << 26);\n"
+                  "  for (ulong n = 0; n < 1ul << 26; n += 4096) p[n] = 1; }"),
+          "out_of_bounds: An access to an address far outside every buffer"));
 }
 
 TEST_F(Hostile, ALoopWithoutEndIsAFinding) {

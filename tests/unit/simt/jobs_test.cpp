@@ -39,14 +39,14 @@ TEST_F(Jobs, IndependentGroupsGiveTheSameReport) {
 
 TEST_F(Jobs, FindingsInsideGroupsAreTheSame) {
   // Groups 5 and up race in threadgroup memory; group 40 reads past the end.
-  const Report report = same(make(
-      "kernel void k(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],\n"
-      "  uint i [[thread_position_in_grid]], uint t [[thread_index_in_threadgroup]],\n"
-      "  uint g [[threadgroup_position_in_grid]]) {\n"
-      "  threadgroup float part[64];\n  part[t] = x[g == 40 ? i + 4096 : i];\n"
-      "  if (g < 5) threadgroup_barrier(mem_flags::mem_threadgroup);\n"
-      "  y[i] = part[63 - t];\n}\n",
-      64, 64, {"x=f32:4096:iota", "y=f32:4096"}));
+  const Report report = same(
+      make("kernel void k(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],\n"
+           "  uint i [[thread_position_in_grid]], uint t [[thread_index_in_threadgroup]],\n"
+           "  uint g [[threadgroup_position_in_grid]]) {\n"
+           "  threadgroup float part[64];\n  part[t] = x[g == 40 ? i + 4096 : i];\n"
+           "  if (g < 5) threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+           "  y[i] = part[63 - t];\n}\n",
+           64, 64, {"x=f32:4096:iota", "y=f32:4096"}));
   ASSERT_GE(report.findings.size(), 2u);
   EXPECT_EQ(report.findings[0].kind, "data_race");
   EXPECT_EQ(report.findings[0].group[0], 5u);
@@ -63,11 +63,11 @@ TEST_F(Jobs, RacesBetweenGroupsAreFound) {
 
 TEST_F(Jobs, AtomicsKeepTheirOrder) {
   // Each group takes a ticket: which one depends on the order.
-  const Report report = same(make(
-      "kernel void k(device atomic_uint* n [[buffer(0)]], device uint* y [[buffer(1)]],\n"
-      "  uint g [[threadgroup_position_in_grid]]) {\n"
-      "  y[g] = atomic_fetch_add_explicit(n, 1u, memory_order_relaxed);\n}\n",
-      32, 1, {"n=u32:1:const:7", "y=u32:32"}));
+  const Report report =
+      same(make("kernel void k(device atomic_uint* n [[buffer(0)]], device uint* y [[buffer(1)]],\n"
+                "  uint g [[threadgroup_position_in_grid]]) {\n"
+                "  y[g] = atomic_fetch_add_explicit(n, 1u, memory_order_relaxed);\n}\n",
+                32, 1, {"n=u32:1:const:7", "y=u32:32"}));
   EXPECT_TRUE(report.clean());
 }
 

@@ -1,9 +1,8 @@
 // Cells by page: words where that is enough, bytes where it is not, and an end of memory.
-#include "simt/engine/cells.h"
-
 #include <gtest/gtest.h>
 
 #include "kernel_test.h"
+#include "simt/engine/cells.h"
 
 namespace ksearch::simt {
 namespace {
