@@ -92,7 +92,6 @@ class Watch {
     group_limit_ = all;
   }
   void* group_memory() const { return group_.data(); }
-  const Region& group() const { return group_; }
 
   /// The storage of a `threadgroup` variable; the same for all threads of a group.
   void* group_array(const void* key, std::size_t bytes, std::size_t alignment, const char* name,
