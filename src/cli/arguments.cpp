@@ -144,8 +144,9 @@ void setup_export(CLI::App& app, Parsed& parsed) {
 
 void setup_check(CLI::App& app, Parsed& parsed) {
   CheckOptions& options = parsed.check;
-  app.add_option("FILE", options.file, "A case.json, or a Metal file")->required();
-  app.add_option("--kernel", options.kernel, "Function or host_name, of a Metal file");
+  app.add_option("FILE", options.file, "A case.json, or a Metal or CUDA (.cu) file")->required();
+  app.add_option("--kernel", options.kernel,
+                 "Function, host_name, or an instantiation: 'f<float, 4>' (CUDA)");
   const auto add_size = [&](const char* name, std::vector<std::uint32_t>& size, const char* help) {
     app.add_option(name, size, help)
         ->delimiter(',')
@@ -155,10 +156,18 @@ void setup_check(CLI::App& app, Parsed& parsed) {
   add_size("--groups", options.groups, "Threadgroups: X[,Y[,Z]] [1]");
   add_size("--group-size", options.group_size, "Threads of a group: X[,Y[,Z]] [1]");
   add_size("--threads", options.threads, "The grid in threads instead of --groups");
-  app.add_option("--group-memory", options.group_memory, "Bytes of each [[threadgroup(i)]]")
+  app.add_option("--group-memory", options.group_memory,
+                 "Bytes of each [[threadgroup(i)]]; of extern __shared__ (CUDA)")
       ->delimiter(',');
-  app.add_option("--buffer", options.buffers,
-                 "The next buffer: NAME=DTYPE:DIM[xDIM][:KIND[:A[:B]]]; without KIND an output");
+  app.add_option(
+      "--buffer", options.buffers,
+      "The next buffer: NAME=DTYPE:DIM[xDIM][:KIND[:A[:B]]][:inout]; without KIND an output; "
+      "NAME=null (CUDA)");
+  app.add_option("--param", options.params,
+                 "CUDA: the next value: n=64, eps=1e-5, p={ptr:in,i32:64,f32:0.5}");
+  app.add_option("--symbol", options.symbols,
+                 "CUDA: contents of a __constant__ or __device__ variable, as --buffer");
+  app.add_option("--define", options.defines, "A macro: NAME[=TEXT]");
   app.add_option("--constant", options.constants, "A function constant: INDEX=VALUE");
   app.add_option("--include", options.include, "A folder with headers");
   CLI::Option* body = app.add_flag(
@@ -228,7 +237,7 @@ constexpr std::array<Entry, 10> kCommands{{
      [](Parsed& p) -> Arguments { return p.compare; }},
     {"export", "The winner as files that need no ksearch", setup_export,
      [](Parsed& p) -> Arguments { return p.export_; }},
-    {"check", "Run a Metal kernel here and see what is wrong with it", setup_check,
+    {"check", "Run a Metal or CUDA kernel here and see what is wrong with it", setup_check,
      [](Parsed& p) -> Arguments { return p.check; }},
     {"tasks", "Operations that are known here", setup_tasks,
      [](Parsed& p) -> Arguments { return p.tasks; }},

@@ -1,4 +1,4 @@
-// ksearch check: a Metal kernel, run here, and everything that is wrong with it.
+// ksearch check: a Metal or CUDA kernel, run here, and everything that is wrong with it.
 #include "simt/check.h"
 
 #include <fmt/format.h>
@@ -83,6 +83,7 @@ base::Result<simt::Case> case_of(const CheckOptions& options) {
   if (fs::path(options.file).extension() == ".json") return simt::load_case(options.file);
   simt::Case all;
   all.file = fs::path(options.file).filename();
+  all.dialect = simt::dialect_of(options.file);
   KS_TRY(all.source, os::read_file(options.file));
   if (options.kernel.empty() && !options.body)
     return base::usage_error("--kernel", "which kernel of the file is meant?",
@@ -94,11 +95,24 @@ base::Result<simt::Case> case_of(const CheckOptions& options) {
   if (!options.threads.empty()) launch.threads = triple(options.threads);
   launch.group_memory = options.group_memory;
   KS_TRY(launch.constants, parse_constants(options.constants));
+  for (const std::string& text : options.params) {
+    KS_TRY(launch.values.emplace_back(), simt::parse_value(text));
+  }
   all.launches.push_back(std::move(launch));
   for (const std::string& text : options.buffers) {
     KS_TRY(simt::Buffer buffer, simt::parse_buffer(text));
     buffer.index = static_cast<int>(all.buffers.size());
     all.buffers.push_back(std::move(buffer));
+  }
+  for (const std::string& text : options.symbols) {
+    KS_TRY(simt::Buffer buffer, simt::parse_buffer(text));
+    buffer.symbol = true;
+    all.buffers.push_back(std::move(buffer));
+  }
+  for (const std::string& text : options.defines) {
+    const std::size_t equals = text.find('=');
+    all.defines.emplace_back(text.substr(0, equals),
+                             equals == std::string::npos ? "1" : text.substr(equals + 1));
   }
   if (options.body) {
     KS_TRY(all.body, body_of(all, options));
@@ -137,7 +151,7 @@ void print_finding(const report::Style& style, const simt::Case& all,
     fmt::print("  thread{} {} of group ({}), launch {}\n", finding.threads.size() > 1 ? "s" : "",
                fmt::join(finding.threads, " and "), fmt::join(finding.group, ", "), finding.launch);
   fmt::print("  {}\n  {}\n", report::printable(style, finding.message),
-             simt::explain(finding.kind).fix);
+             simt::explain(finding.kind, all.dialect).fix);
   if (finding.count > 1) fmt::print("  seen {} times\n", finding.count);
 }
 

@@ -83,7 +83,7 @@ struct DevicesOptions {
 };
 
 struct CheckOptions {
-  std::string file;  ///< case.json, or a Metal file
+  std::string file;  ///< case.json, or a Metal or CUDA file
   std::string kernel;
   std::vector<std::uint32_t> groups{1}, group_size{1};
   std::vector<std::uint32_t> threads;       ///< grid in threads; empty: given in groups
@@ -91,6 +91,9 @@ struct CheckOptions {
   std::vector<std::string> buffers;         ///< simt::parse_buffer
   std::vector<std::string> constants;       ///< INDEX=VALUE
   std::vector<std::string> include;         ///< folders with headers
+  std::vector<std::string> params;          ///< simt::parse_value; CUDA
+  std::vector<std::string> symbols;         ///< simt::parse_buffer; CUDA
+  std::vector<std::string> defines;         ///< NAME[=TEXT]
   bool body = false;                        ///< the file is a body for mx.fast.metal_kernel
   std::vector<std::string> arguments;       ///< its template arguments: NAME=VALUE
   bool atomic_outputs = false;

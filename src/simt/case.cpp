@@ -118,6 +118,7 @@ Buffer read_buffer(const Json& json, const std::string& where, int position, Obj
     else
       buffer.shape.push_back(dimension.get<std::int64_t>());
   }
+  buffer.symbol = reader.boolean_or("symbol", false);
   const std::string role = reader.text_or("role", "in");
   buffer.role = role == "out" ? Role::out : role == "inout" ? Role::inout : Role::in;
   if (role != name(buffer.role)) reader.fault("role", "in, out or inout");
@@ -157,6 +158,15 @@ std::optional<int> index_of(const std::string& key) {
   return index;
 }
 
+/// 5, 0.5, true, or "{i32:64,ptr:in}" as on the command line.
+Value read_value(const Json& json, ObjectReader& reader) {
+  const std::string text = json.is_string() ? json.get<std::string>() : literal(json).value_or("");
+  const auto value = parse_value("param=" + text);
+  if (value) return *value;
+  reader.fault("params", value.error().what, value.error().todo);
+  return {};
+}
+
 Launch read_launch(const Json& json, const std::string& where, ObjectReader& keeper) {
   ObjectReader reader(json, where);
   Launch launch;
@@ -184,6 +194,8 @@ Launch read_launch(const Json& json, const std::string& where, ObjectReader& kee
       else
         reader.fault("function_constants", "a number or true or false for each index is meant");
     }
+  if (const Json* values = reader.optional_array("params"))
+    for (const Json& value : *values) launch.values.push_back(read_value(value, reader));
   if (const Json* bind = reader.optional_object("bind"))
     for (const auto& [key, value] : bind->items()) {
       const auto index = index_of(key);
@@ -266,11 +278,27 @@ std::size_t Buffer::bytes() const {
   return static_cast<std::size_t>(elements()) * kernel::size_bytes(dtype);
 }
 
-base::Result<Case> parse_case(std::string_view text, std::string_view where, std::string source) {
+std::optional<kernel::DType> dtype_named(std::string_view text) {
+  static const std::map<std::string_view, std::string_view> kShort = {
+      {"f32", "float32"}, {"f16", "float16"}, {"bf16", "bfloat16"}, {"i64", "int64"},
+      {"i32", "int32"},   {"i16", "int16"},   {"i8", "int8"},       {"u64", "uint64"},
+      {"u32", "uint32"},  {"u16", "uint16"},  {"u8", "uint8"}};
+  const auto short_name = kShort.find(text);
+  return kernel::parse_dtype(short_name == kShort.end() ? text : short_name->second);
+}
+
+Dialect dialect_of(const std::filesystem::path& file) {
+  const std::string ending = file.extension();
+  return ending == ".cu" || ending == ".cuh" ? Dialect::cuda : Dialect::metal;
+}
+
+base::Result<Case> parse_case(std::string_view text, std::string_view where, std::string source,
+                              Dialect dialect) {
   KS_TRY(const Json json, base::parse_json(text, where));
   ObjectReader reader(json, std::string(where));
   Case all;
-  all.file = "kernel.metal";
+  all.dialect = dialect;
+  all.file = dialect == Dialect::cuda ? "kernel.cu" : "kernel.metal";
   all.source = std::move(source);
   for (const char* key : {"name", "expect", "reference", "tolerance", "fix", "origin"})
     reader.ignore(key);
@@ -308,8 +336,11 @@ std::optional<std::string> template_argument(std::string_view text) {
 
 base::Result<Case> load_case(const std::filesystem::path& path) {
   KS_TRY(const std::string json, os::read_file(path));
-  KS_TRY(std::string source, os::read_file(path.parent_path() / "kernel.metal"));
-  KS_TRY(Case all, parse_case(json, path.string(), std::move(source)));
+  const std::filesystem::path cuda = path.parent_path() / "kernel.cu";
+  const bool is_cuda = std::filesystem::exists(cuda);
+  KS_TRY(std::string source, os::read_file(is_cuda ? cuda : path.parent_path() / "kernel.metal"));
+  KS_TRY(Case all, parse_case(json, path.string(), std::move(source),
+                              is_cuda ? Dialect::cuda : Dialect::metal));
   KS_TRY(all.headers, read_headers(path.has_parent_path() ? path.parent_path() : ".", false));
   return all;
 }
@@ -317,12 +348,16 @@ base::Result<Case> load_case(const std::filesystem::path& path) {
 base::Result<Buffer> parse_buffer(std::string_view text) {
   const std::string where = fmt::format("--buffer {}", text);
   const auto fault = [&](std::string what) {
-    return base::usage_error(where, std::move(what), "NAME=DTYPE:DIM[xDIM][:KIND[:A[:B]]]");
+    return base::usage_error(where, std::move(what), "NAME=DTYPE:DIM[xDIM][:KIND[:A[:B]]][:inout]");
   };
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) return fault("there is no NAME=");
   Buffer buffer;
   buffer.name = text.substr(0, equals);
+  if (text.substr(equals + 1) == "null") {
+    buffer.null = true;
+    return buffer;
+  }
   std::vector<std::string> parts;
   for (std::string_view rest = text.substr(equals + 1);;) {
     const std::size_t colon = rest.find(':');
@@ -330,13 +365,7 @@ base::Result<Buffer> parse_buffer(std::string_view text) {
     if (colon == std::string_view::npos) break;
     rest.remove_prefix(colon + 1);
   }
-  static const std::map<std::string_view, std::string_view> kShort = {
-      {"f32", "float32"}, {"f16", "float16"}, {"bf16", "bfloat16"}, {"i64", "int64"},
-      {"i32", "int32"},   {"i16", "int16"},   {"i8", "int8"},       {"u64", "uint64"},
-      {"u32", "uint32"},  {"u16", "uint16"},  {"u8", "uint8"}};
-  const auto short_name = kShort.find(parts[0]);
-  const auto dtype =
-      kernel::parse_dtype(short_name == kShort.end() ? parts[0] : short_name->second);
+  const auto dtype = dtype_named(parts[0]);
   if (!dtype) return fault(fmt::format("\"{}\" is no dtype", parts[0]));
   buffer.dtype = *dtype;
   if (parts.size() < 2) return fault("there is no shape");
@@ -351,6 +380,10 @@ base::Result<Buffer> parse_buffer(std::string_view text) {
     buffer.shape.push_back(dimension);
     if (cross == std::string_view::npos) break;
     rest.remove_prefix(cross + 1);
+  }
+  if (parts.size() > 3 && parts.back() == "inout") {
+    buffer.role = Role::inout;
+    parts.pop_back();
   }
   if (parts.size() == 2) {
     buffer.role = Role::out;

@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 using base::Json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t kMostThreads = 1024;        // Metal feature tables
+constexpr std::uint32_t kMostThreads = 1024;  // Metal feature tables, CUDA's compute capabilities
+constexpr std::uint32_t kCudaGroupMemory = 227 << 10;  // compute capability 9.0
 constexpr std::size_t kSharedAlignment = 16 << 10;  // a page of any system
 constexpr std::size_t kReportBytes = 8 << 20;
 
@@ -39,14 +40,23 @@ std::uint32_t threads_of(const Launch& launch) {
   return launch.group_size[0] * launch.group_size[1] * launch.group_size[2];
 }
 
-std::optional<Finding> too_large(const Launch& launch, int number) {
+std::optional<Finding> too_large(const Launch& launch, int number, Dialect dialect) {
   const std::uint32_t threads = threads_of(launch);
-  if (threads <= kMostThreads) return std::nullopt;
   Finding finding;
+  if (dialect == Dialect::cuda && !launch.group_memory.empty() &&
+      launch.group_memory[0] > kCudaGroupMemory) {
+    finding.kind = kind::kGroupMemoryLimit;
+    finding.launch = number;
+    finding.message =
+        fmt::format("launch {} of {} asks for {} bytes of shared memory. {}", number, launch.kernel,
+                    launch.group_memory[0], explain(finding.kind, dialect).why);
+    return finding;
+  }
+  if (threads <= kMostThreads) return std::nullopt;
   finding.kind = kind::kGroupSizeLimit;
   finding.launch = number;
   finding.message = fmt::format("launch {} of {} has groups of {} threads. {}", number,
-                                launch.kernel, threads, explain(finding.kind).why);
+                                launch.kernel, threads, explain(finding.kind, dialect).why);
   return finding;
 }
 
@@ -76,11 +86,34 @@ base::Result<Shared> share(const Case& all) {
 Json bind_json(const Case& all, const Launch& launch) {
   Json bind = Json::array();
   for (std::size_t i = 0; i < all.buffers.size(); ++i) {
-    if (launch.bind.empty()) bind.push_back({all.buffers[i].index, i});
+    if (launch.bind.empty() && !all.buffers[i].symbol) bind.push_back({all.buffers[i].index, i});
     for (const auto& [index, name] : launch.bind)
       if (name == all.buffers[i].name) bind.push_back({index, i});
   }
   return bind;
+}
+
+Json values_json(const Case& all, const Launch& launch) {
+  Json values = Json::array();
+  for (const Value& value : launch.values) {
+    if (value.integer) {
+      values.push_back({{"integer", *value.integer}});
+    } else if (value.number) {
+      values.push_back({{"number", *value.number}});
+    } else {
+      Json fields = Json::array();
+      for (const Value::Field& field : value.fields) {
+        for (std::size_t i = 0; i < all.buffers.size(); ++i)
+          if (!field.buffer.empty() && all.buffers[i].name == field.buffer)
+            fields.push_back({{"buffer", i}});
+        if (field.buffer.empty())
+          fields.push_back({{"align", field.bytes.size()},
+                            {"bytes", std::vector<int>(field.bytes.begin(), field.bytes.end())}});
+      }
+      values.push_back({{"fields", std::move(fields)}});
+    }
+  }
+  return values;
 }
 
 Json job_json(const Case& all, const fs::path& object, const Shared& shared, bool locked,
@@ -90,6 +123,8 @@ Json job_json(const Case& all, const fs::path& object, const Shared& shared, boo
     buffers.push_back({{"name", all.buffers[i].name},
                        {"role", name(all.buffers[i].role)},
                        {"bytes", all.buffers[i].bytes()},
+                       {"symbol", all.buffers[i].symbol},
+                       {"null", all.buffers[i].null},
                        {"at", shared.at[i]}});
   for (const Launch& launch : all.launches) {
     std::array<std::uint32_t, 3> groups = launch.groups;
@@ -101,6 +136,7 @@ Json job_json(const Case& all, const fs::path& object, const Shared& shared, boo
               {"groups", groups},
               {"group_size", launch.group_size},
               {"group_memory", launch.group_memory},
+              {"values", values_json(all, launch)},
               {"bind", bind_json(all, launch)}};
     if (launch.threads) json["threads"] = *launch.threads;
     launches.push_back(std::move(json));
@@ -114,6 +150,7 @@ Json job_json(const Case& all, const fs::path& object, const Shared& shared, boo
            {"patience", options.patience.count()},
            {"schedule", options.schedule.name},
            {"seed", options.schedule.seed},
+           {"dialect", all.dialect == Dialect::cuda ? "cuda" : "metal"},
            {"launches", std::move(launches)}};
   if (!trace.is_null()) job["trace"] = trace;
   return job;
@@ -207,17 +244,16 @@ base::Result<void> check_size(const Case& all) {
       "check a smaller launch");
 }
 
-std::string sentence(const Finding& finding, const std::string& detail) {
-  std::string text = detail;
+std::string sentence(const Finding& finding, const std::string& detail, Dialect dialect) {
+  std::string text = in_words_of(dialect, detail);
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  const Explanation why = explain(finding.kind);
-  return fmt::format("{}. {}", text, why.why);
+  return fmt::format("{}. {}", text, explain(finding.kind, dialect).why);
 }
 
 /// What the worker said, with lines. It ran foreign code: a report that does not have the form is
 /// an error, never an exception.
 base::Result<void> read_findings(const toolchain::Builder& builder, const fs::path& object,
-                                 const Json& report, Report& result) {
+                                 const Json& report, Dialect dialect, Report& result) {
   const Json& findings = report.value("findings", Json::array());
   std::vector<std::uint64_t> places;
   try {
@@ -232,14 +268,14 @@ base::Result<void> read_findings(const toolchain::Builder& builder, const fs::pa
         if (line == lines.end()) continue;
         finding.where.push_back(line->second);
       }
-      finding.buffer = json.at("buffer");
+      finding.buffer = in_words_of(dialect, json.at("buffer"));
       if (const auto offset = json.at("offset").get<std::int64_t>(); !finding.buffer.empty())
         finding.offset = offset;
       finding.threads = json.at("threads").get<std::vector<std::uint32_t>>();
       finding.group = json.at("group").get<std::array<std::uint32_t, 3>>();
       finding.count = json.at("count");
       finding.launch = json.at("launch");
-      finding.message = sentence(finding, json.at("detail"));
+      finding.message = sentence(finding, json.at("detail"), dialect);
       // Several instructions of one line say the same thing.
       const auto same =
           std::find_if(result.findings.begin(), result.findings.end(), [&](const Finding& f) {
@@ -326,11 +362,14 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
     KS_TRY(all, msl::with_body_buffers(given));
   }
   for (std::size_t i = 0; i < all.launches.size(); ++i)
-    if (auto finding = too_large(all.launches[i], static_cast<int>(i))) {
+    if (auto finding = too_large(all.launches[i], static_cast<int>(i), all.dialect)) {
       result.findings.push_back(std::move(*finding));
       result.trace = Json::object();
       return result;
     }
+  for (const Launch& launch : all.launches)
+    if (all.dialect == Dialect::cuda && launch.threads)
+      return base::usage_error("--threads", "CUDA launches whole blocks", "give --groups");
   for (const Launch& launch : all.launches)
     if (launch.constants != all.launches.front().constants)
       return base::usage_error("function_constants",
@@ -352,7 +391,7 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
   result.run_seconds = seconds_since(started);
   result.kernel_seconds = report.value("seconds", 0.0);
   result.kernel_cpu_seconds = report.value("cpu_seconds", 0.0);
-  KS_RETURN_IF_ERROR(read_findings(builder, object, report, result));
+  KS_RETURN_IF_ERROR(read_findings(builder, object, report, all.dialect, result));
   result.trace = report.value("trace", Json::object());
   for (std::size_t i = 0; i < all.buffers.size(); ++i) {
     if (all.buffers[i].role == Role::in) continue;

@@ -104,6 +104,12 @@ std::uint64_t draw(std::uint64_t seed, std::uint64_t i, std::uint64_t k) {
   return x ^ (x >> 31);
 }
 
+std::string encode(kernel::DType type, double value) {
+  std::string bytes(kernel::size_bytes(type), '\0');
+  put_element(type, std::as_writable_bytes(std::span(bytes)), 0, value);
+  return bytes;
+}
+
 base::Result<void> fill(const Buffer& buffer, std::span<std::byte> bytes) {
   const Init& init = buffer.init;
   const auto count = static_cast<std::size_t>(buffer.elements());

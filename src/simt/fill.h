@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include "base/result.h"
 #include "simt/case.h"
@@ -12,6 +13,9 @@ namespace ksearch::simt {
 
 /// Draw `k` of element `i`: 64 bits.
 std::uint64_t draw(std::uint64_t seed, std::uint64_t i, std::uint64_t k);
+
+/// The element as it lies in memory, rounded once.
+std::string encode(kernel::DType type, double value);
 
 /// Writes buffer.elements() elements. An error where a list has another number of them. Nothing is
 /// written where the buffer has no start contents.

@@ -14,7 +14,8 @@ constexpr std::size_t kHeaderBytes = 64 << 20;
 
 bool is_header(const fs::path& path) {
   const std::string extension = path.extension();
-  return extension == ".h" || extension == ".hpp" || extension == ".inc" || extension == ".metal";
+  return extension == ".h" || extension == ".hpp" || extension == ".inc" || extension == ".metal" ||
+         extension == ".cuh" || extension == ".cu";
 }
 
 }  // namespace

@@ -1,10 +1,15 @@
 #include "simt/object.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
+#include <map>
+#include <string_view>
 
 #include "os/files.h"
+#include "simt/cuda/headers.h"
+#include "simt/cuda/rewrite.h"
 #include "simt/device_text.h"
 #include "simt/msl/body.h"
 #include "simt/msl/lints.h"
@@ -56,6 +61,38 @@ base::Result<std::string> run(const toolchain::Builder& builder, const CompileRe
   return base::usage_error(what, "it does not compile\n" + fault.log);
 }
 
+/// The text of one of our headers.
+std::string device_header(std::string_view name) {
+  for (const auto& [known, text] : kDeviceHeaders)
+    if (name == known) return text;
+  return {};
+}
+
+bool of_cuda(std::string_view header) { return header.starts_with("ks_cuda"); }
+
+CompileRequest preprocessing_cuda(const Case& all, const cuda::EmptyHeaders& empty) {
+  CompileRequest request;
+  // One file that two folders lead to is one file for #pragma once.
+  std::map<std::string_view, std::string_view> known;
+  for (const auto& [path, text] : all.headers) {
+    if (path == all.file) continue;
+    const auto [first, fresh] = known.try_emplace(text, path);
+    request.files.emplace_back(
+        path, fresh || text.empty() ? text : fmt::format("#include \"{}\"\n", first->second));
+  }
+  for (const auto& header : empty.files) request.files.push_back(header);
+  request.files.emplace_back("ks_cuda_macros.h", device_header("ks_cuda_macros.h"));
+  request.files.emplace_back(all.file, all.source);
+  request.main = all.file;
+  request.flags = {"-E",        "-x",          "c++", "-std=c++20",
+                   "-nostdinc", "-nostdinc++", "-I.", "-fno-color-diagnostics"};
+  for (const auto& [name, text] : all.defines)
+    request.flags.push_back(fmt::format("-D{}={}", name, text));
+  request.flags.insert(request.flags.end(), {"-include", "ks_cuda_macros.h"});
+  request.output = "kernel.ii";
+  return request;
+}
+
 CompileRequest preprocessing(const Case& all, const std::string& source) {
   CompileRequest request;
   for (const auto& header : all.headers)
@@ -77,11 +114,13 @@ CompileRequest preprocessing(const Case& all, const std::string& source) {
                    "-D__METAL_MACOS__=1",
                    "-D__HAVE_BFLOAT__=1",
                    "-fno-color-diagnostics"};
+  for (const auto& [name, text] : all.defines)
+    request.flags.push_back(fmt::format("-D{}={}", name, text));
   request.output = "kernel.ii";
   return request;
 }
 
-std::vector<std::string> compile_flags(const BuildOptions& options) {
+std::vector<std::string> compile_flags(const BuildOptions& options, Dialect dialect) {
   std::vector<std::string> flags = {
     "-std=c++20",
     "-nostdinc",
@@ -89,8 +128,6 @@ std::vector<std::string> compile_flags(const BuildOptions& options) {
     "-fdeclspec",
     "-w",
     fmt::format("-O{}", options.optimize),
-    "-Xclang",
-    "-cl-single-precision-constant",
     "-ffp-contract=off",
     "-fno-math-errno",
     "-fno-strict-aliasing",
@@ -112,6 +149,9 @@ std::vector<std::string> compile_flags(const BuildOptions& options) {
     "-mfma",
 #endif
   };
+  // In Metal a literal without a suffix is a float.
+  if (dialect == Dialect::metal)
+    flags.insert(flags.end(), {"-Xclang", "-cl-single-precision-constant"});
   if (options.watch)
     flags.insert(flags.end(), {"-fno-vectorize", "-fno-slp-vectorize",
                                // Every access and the definedness of every value ...
@@ -122,8 +162,8 @@ std::vector<std::string> compile_flags(const BuildOptions& options) {
 }
 
 /// Of the code that a trace counts in.
-std::vector<std::string> traced_flags() {
-  std::vector<std::string> flags = compile_flags({.optimize = 2, .watch = false});
+std::vector<std::string> traced_flags(Dialect dialect) {
+  std::vector<std::string> flags = compile_flags({.optimize = 2, .watch = false}, dialect);
   flags.insert(flags.end(), {"-fno-vectorize", "-fno-slp-vectorize",
                              // Arithmetic in half is arithmetic in half, one operation each ...
                              "-Xclang", "-ffloat16-excess-precision=none", "-Xclang",
@@ -136,12 +176,14 @@ std::vector<std::string> traced_flags() {
 }
 
 /// Our headers, parsed once for all kernels.
-CompileRequest prelude(std::vector<std::string> flags) {
+CompileRequest prelude(std::vector<std::string> flags, Dialect dialect) {
   CompileRequest request;
+  const bool is_cuda = dialect == Dialect::cuda;
   for (const auto& [name, text] : kDeviceHeaders)
-    if (std::string_view(name) != "metal_stdlib") request.files.emplace_back(name, text);
+    if (std::string_view(name) != "metal_stdlib" && (is_cuda || !of_cuda(name)))
+      request.files.emplace_back(name, text);
   request.files.emplace_back("ks_swizzle.h", msl::swizzle_header());
-  request.main = "ks_kernel.h";
+  request.main = is_cuda ? "ks_cuda.h" : "ks_kernel.h";
   request.flags = std::move(flags);
   // The headers stand in a folder that is gone when the prelude is used: it carries them.
   request.flags.insert(request.flags.end(),
@@ -209,7 +251,31 @@ base::Result<toolchain::Compiler> find_clang(const os::Environment& environment)
       "install it (Debian: apt install clang-19), or name one in KSEARCH_CLANG");
 }
 
+namespace {
+
+base::Result<Prepared> prepare_cuda(const toolchain::Builder& builder, const Case& all) {
+  std::set<std::string> wanted;
+  for (const Launch& launch : all.launches) wanted.insert(launch.kernel);
+  const cuda::EmptyHeaders empty = cuda::empty_headers(all);
+  KS_TRY(const std::string file, run(builder, preprocessing_cuda(all, empty), all.file));
+  KS_TRY(const std::string preprocessed, os::read_file(file));
+  KS_TRY(cuda::Rewritten rewritten, cuda::rewrite(preprocessed, wanted));
+  return Prepared{all.file, std::move(rewritten.source), std::move(rewritten.warnings),
+                  Dialect::cuda, empty.unknown};
+}
+
+/// Where it does not compile: what of its headers was not there.
+base::Error with_unknown(base::Error error, const Prepared& prepared) {
+  if (!prepared.unknown_headers.empty())
+    error.todo += fmt::format("read as empty, as they are not given: {} (--include)",
+                              fmt::join(prepared.unknown_headers, ", "));
+  return error;
+}
+
+}  // namespace
+
 base::Result<Prepared> prepare(const toolchain::Builder& builder, const Case& all) {
+  if (all.dialect == Dialect::cuda) return prepare_cuda(builder, all);
   std::string source = all.source;
   msl::Wanted wanted{{}, all.launches.front().constants};
   for (const Launch& launch : all.launches) wanted.kernels.insert(launch.kernel);
@@ -220,23 +286,25 @@ base::Result<Prepared> prepare(const toolchain::Builder& builder, const Case& al
   KS_TRY(const std::string preprocessed_file, run(builder, preprocessing(all, source), all.file));
   KS_TRY(const std::string preprocessed, os::read_file(preprocessed_file));
   KS_TRY(msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
-  return Prepared{all.file, std::move(rewritten.source), msl::lint(all, preprocessed)};
+  return Prepared{
+      all.file, std::move(rewritten.source), msl::lint(all, preprocessed), Dialect::metal, {}};
 }
 
 base::Result<std::filesystem::path> build_object(const toolchain::Builder& builder,
                                                  const Prepared& prepared,
                                                  const BuildOptions& options) {
-  KS_TRY(const std::string headers, run(builder, prelude(compile_flags(options)), "simt/device"));
-  KS_TRY(
-      const std::string compiled,
-      run(builder, compilation(prepared.source, compile_flags(options), headers), prepared.file));
-  return linked(builder, compiled, prepared.file);
+  const std::vector<std::string> flags = compile_flags(options, prepared.dialect);
+  KS_TRY(const std::string headers, run(builder, prelude(flags, prepared.dialect), "simt/device"));
+  const auto compiled = run(builder, compilation(prepared.source, flags, headers), prepared.file);
+  if (!compiled) return std::unexpected(with_unknown(compiled.error(), prepared));
+  return linked(builder, *compiled, prepared.file);
 }
 
 base::Result<TracedObject> build_traced(const toolchain::Builder& builder,
                                         const Prepared& prepared) {
-  KS_TRY(const std::string headers, run(builder, prelude(traced_flags()), "simt/device"));
-  CompileRequest optimised = compilation(prepared.source, traced_flags(), headers);
+  const std::vector<std::string> flags = traced_flags(prepared.dialect);
+  KS_TRY(const std::string headers, run(builder, prelude(flags, prepared.dialect), "simt/device"));
+  CompileRequest optimised = compilation(prepared.source, flags, headers);
   optimised.flags.insert(optimised.flags.end(), {"-S", "-emit-llvm"});
   optimised.output = "kernel.ll";
   KS_TRY(const std::string file, run(builder, optimised, prepared.file));

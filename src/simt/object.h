@@ -27,6 +27,8 @@ struct Prepared {
   std::string file;  ///< the source's name in reports
   std::string source;
   std::vector<std::string> warnings;  ///< lints of the source
+  Dialect dialect = Dialect::metal;
+  std::vector<std::string> unknown_headers;  ///< read as empty (CUDA)
 };
 /// The kernels of all launches; they have the same function constants.
 base::Result<Prepared> prepare(const toolchain::Builder& builder, const Case& all);

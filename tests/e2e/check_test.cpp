@@ -146,6 +146,51 @@ TEST_F(Check, ACaseDescribesTheWholeLaunch) {
     EXPECT_EQ(run({"case.json", "--schedule", schedule}).code, 0) << schedule;
 }
 
+TEST_F(Check, ACudaFileWithItsHostProgram) {
+  write("row_sum.cu", R"(#include <vector>
+template <int kThreads>
+__global__ void row_sum(const float* in, float* out, int columns) {
+  __shared__ float part[kThreads];
+  part[threadIdx.x] = threadIdx.x < columns ? in[blockIdx.x * columns + threadIdx.x] : 0.0f;
+  __syncthreads();
+  for (int n = kThreads / 2; n > 0; n /= 2) {
+    if (threadIdx.x < n) part[threadIdx.x] += part[threadIdx.x + n];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = part[0];
+}
+int main() { std::vector<float> host; row_sum<64><<<4, 64>>>(nullptr, nullptr, 50); }
+)");
+  std::vector<std::string> arguments = {"row_sum.cu",
+                                        "--kernel",
+                                        "row_sum<64>",
+                                        "--group-size",
+                                        "64",
+                                        "--groups",
+                                        "4",
+                                        "--buffer",
+                                        "in=f32:4x50:const:0.5",
+                                        "--buffer",
+                                        "out=f32:4",
+                                        "--param",
+                                        "columns=50",
+                                        "--dump",
+                                        "out"};
+  const Ran ran = run(arguments);
+  EXPECT_EQ(ran.code, 0) << ran.output;
+  std::ifstream file(folder_->path() / "out" / "out.bin", std::ios::binary);
+  float values[4] = {};
+  file.read(reinterpret_cast<char*>(values), sizeof(values));
+  for (const float value : values) EXPECT_EQ(value, 25);
+  arguments[12] = "columns=51";
+  const Ran outside = run(arguments);
+  EXPECT_EQ(outside.code, 1) << outside.output;
+  EXPECT_TRUE(has(outside.output, "out_of_bounds  in + 800\n  row_sum.cu:5:")) << outside.output;
+  arguments.resize(11);
+  EXPECT_TRUE(has(run(arguments).output,
+                  "it takes 2 pointers and 1 values; 2 buffers and 0 values are given"));
+}
+
 TEST_F(Check, MistakesSayWhereAndWhat) {
   EXPECT_EQ(run({"nothing.metal", "--kernel", "k"}).code, 3);
   EXPECT_EQ(run({"sum.metal"}).code, 2);

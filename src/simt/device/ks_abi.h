@@ -19,6 +19,7 @@ struct Thread {
   Dim dispatch_group_size;  ///< as asked for
   Dim groups, grid_size;
   u32 index_in_group, lane, simdgroup, simdgroups;
+  void* dynamic_memory;  ///< of the group, where the launch asked for some (CUDA)
 };
 
 /// One lane's part in an operation of its SIMD-group; `resolve` sees those of all lanes in `mask`.
@@ -26,6 +27,7 @@ struct Post {
   const void* in;
   void* out;
   u32 source;  ///< lane to read from, where the operation has one
+  u32 mask;    ///< lanes it waits for (CUDA); 0: those that come
 };
 using Resolve = void (*)(Post* const* lanes, u32 mask);
 
@@ -48,7 +50,7 @@ struct Lane {
   u32* counters;  ///< how often it ran each block, where that is traced
 };
 
-enum class ArgumentKind : int { buffer, group_memory, attribute, absent };
+enum class ArgumentKind : int { buffer, group_memory, attribute, absent, value };
 enum class Space : int { device, constant };
 
 /// The thread attributes of Metal, by what they mean.
@@ -74,8 +76,19 @@ enum class Attribute : int {
 /// One parameter of a kernel, as the rewriter saw it.
 struct Parameter {
   ArgumentKind kind;
-  int index;  ///< of the buffer or the slot of group memory; or an Attribute
+  int index;  ///< of the buffer, the slot of group memory or the value; or an Attribute
   Space space;
+  u32 bytes;  ///< of a value: its size
+  bool is_number;
+};
+
+/// A value that a launch passes (CUDA): a number, or the bytes of a struct.
+struct Value {
+  long integer;
+  double number;
+  bool is_integer;
+  const void* bytes;
+  u64 size;  ///< of `bytes`; 0: a number
 };
 
 struct Arguments {
@@ -83,6 +96,7 @@ struct Arguments {
   void* group_memory[32];
   const Thread* thread;
   const Parameter* parameters;
+  const Value* values;
 };
 
 struct Kernel {
@@ -94,6 +108,26 @@ struct Kernel {
 
 enum class BarrierScope : int { simdgroup, group };
 inline constexpr u32 kOrdersDevice = 1, kOrdersGroup = 2;
+
+/// A barrier of CUDA: __syncthreads, bar.sync, bar.arrive.
+struct BlockBarrier {
+  u32 id;
+  u32 threads;     ///< it opens when so many have come; 0: all that have not returned
+  bool waits;      ///< false: arrives and goes on
+  bool one_place;  ///< all come at one place of the source
+  bool predicate;
+  const void* pc;
+  u32 yes, all;  ///< out: how many said yes, of how many
+};
+
+/// A variable of the file that lives in device memory (CUDA): __device__, __constant__.
+struct Symbol {
+  const char* name;
+  void** at;            ///< set by the engine
+  const void* initial;  ///< what it starts with
+  u64 bytes;
+  Space space;
+};
 
 /// Definedness of memory: a byte a byte (0: defined), and where what is undefined came from, four
 /// bytes a word.
@@ -130,6 +164,18 @@ struct Engine {
   void (*undefined_lane)(void* at, u64 bytes, u32 lane);
   void (*atomic)(const void* at, u64 bytes, bool loads, bool stores, const void* pc);
   void (*trace)(const void* at, u32 site, u64 bytes, bool store);
+
+  // CUDA alone.
+  void (*warp_barrier)(u32 mask);
+  void (*block_barrier)(BlockBarrier* barrier);
+  /// Copies that end when they are waited for: `bytes` to shared memory, those after `from_bytes`
+  /// zero. `pending`: how many groups may go on; -1: wait for those without a group too.
+  void (*start_copy)(void* to, const void* from, u32 bytes, u32 from_bytes, const void* pc);
+  void (*commit_copies)();
+  void (*wait_for_copies)(int pending);
+  void (*fence)();
+  void (*yield)();  ///< another lane may go first
+  void* (*group_memory)();
 };
 
 /// Variables of the object that the engine sets; lane and call_state are each OS thread's own.
@@ -140,6 +186,8 @@ struct Attachment {
   PrivateMemory* private_memory;
   const Kernel* kernels;
   int kernel_count;
+  const Symbol* symbols;
+  int symbol_count;
 };
 
 }  // namespace ks

@@ -117,9 +117,3 @@ struct Run<function> {
 };
 
 }  // namespace ks
-
-#define KS_ATTACH(kernels)                                                                        \
-  extern "C" __attribute__((visibility("default"))) KS_PLAIN void ks_attach(ks::Attachment* to) { \
-    *to = {&ks::lane,           &ks::call_state, &ks::engine,                                     \
-           &ks::private_memory, kernels,         sizeof(kernels) / sizeof(*kernels)};             \
-  }

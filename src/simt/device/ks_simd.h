@@ -3,67 +3,11 @@
 // only; a shuffle from any other lane gives a value that is not defined, and says so to the engine.
 #pragma once
 #include "ks_integer.h"
+#include "ks_lanes.h"
 #include "ks_sync.h"
 
 namespace ks {
 
-template <class F>
-METAL_FUNC void each_lane(u32 mask, F&& f) {
-  for (u32 rest = mask; rest != 0; rest &= rest - 1) f(u32(__builtin_ctz(rest)));
-}
-KS_UNWATCHED const void* post_in(Post* const* lanes, u32 lane) { return lanes[lane]->in; }
-KS_UNWATCHED void* post_out(Post* const* lanes, u32 lane) { return lanes[lane]->out; }
-KS_UNWATCHED u32 post_source(Post* const* lanes, u32 lane) { return lanes[lane]->source; }
-#if KS_TRACED
-/// The engine tells the place by the address that this returns to.
-KS_UNWATCHED void meet(Resolve resolve, u32 source) {
-  engine->collective(resolve, source, KS_HERE);
-}
-#else
-METAL_FUNC void meet(Resolve resolve, u32 source) { engine->collective(resolve, source, nullptr); }
-#endif
-KS_UNWATCHED Mailbox* own_mailbox() { return lane->mailbox; }
-KS_UNWATCHED u32 own_lane() { return lane->thread.lane; }
-
-template <class T>
-METAL_FUNC const T& posted(Post* const* lanes, u32 lane) {
-  return *static_cast<const T*>(post_in(lanes, lane));
-}
-template <class T>
-METAL_FUNC void answer(Post* const* lanes, u32 lane, const T& value) {
-  *static_cast<T*>(post_out(lanes, lane)) = value;
-}
-
-/// Posts `in` and returns what `resolve` answers this lane.
-template <class Out, class In>
-METAL_FUNC Out exchange(const In& in, Resolve resolve, u32 source = 0) {
-  static_assert(sizeof(In) <= Mailbox::kIn && sizeof(Out) <= Mailbox::kOut, "too much to post");
-  Mailbox* const mine = own_mailbox();
-  *reinterpret_cast<In*>(mine->in) = in;
-  [[clang::nomerge]] meet(resolve, source);
-  return *reinterpret_cast<const Out*>(mine->out);
-}
-
-struct Add {
-  template <class T>
-  static METAL_FUNC T of(T a, T b) {
-    return T(a + b);
-  }
-  template <class T>
-  static METAL_FUNC T neutral() {
-    return T(0);
-  }
-};
-struct Multiply {
-  template <class T>
-  static METAL_FUNC T of(T a, T b) {
-    return T(a * b);
-  }
-  template <class T>
-  static METAL_FUNC T neutral() {
-    return T(1);
-  }
-};
 struct Larger {
   template <class T>
   static METAL_FUNC T of(T a, T b) {
@@ -76,62 +20,11 @@ struct Smaller {
     return metal::min(a, b);
   }
 };
-struct And {
-  template <class T>
-  static METAL_FUNC T of(T a, T b) {
-    return T(a & b);
-  }
-};
-struct Or {
-  template <class T>
-  static METAL_FUNC T of(T a, T b) {
-    return T(a | b);
-  }
-};
-struct Xor {
-  template <class T>
-  static METAL_FUNC T of(T a, T b) {
-    return T(a ^ b);
-  }
-};
-
-template <class Op, class T>
-void resolve_reduce(Post* const* lanes, u32 mask) {
-  T total = posted<T>(lanes, u32(__builtin_ctz(mask)));
-  each_lane(mask & (mask - 1),
-            [&](u32 l) { total = Op::template of<T>(total, posted<T>(lanes, l)); });
-  each_lane(mask, [&](u32 l) { answer<T>(lanes, l, total); });
-}
 template <class Op, class T>
 void resolve_quad_reduce(Post* const* lanes, u32 mask) {
   for (u32 quad = 0; quad < 8; ++quad)
     if (const u32 part = mask & (15u << (4 * quad))) resolve_reduce<Op, T>(lanes, part);
 }
-template <class Op, class T, bool inclusive>
-void resolve_scan(Post* const* lanes, u32 mask) {
-  T total = Op::template neutral<T>();
-  each_lane(mask, [&](u32 l) {
-    const T before = total;
-    total = Op::template of<T>(total, posted<T>(lanes, l));
-    answer<T>(lanes, l, inclusive ? total : before);
-  });
-}
-template <class T>
-void resolve_shuffle(Post* const* lanes, u32 mask) {
-  each_lane(mask, [&](u32 l) {
-    const u32 from = post_source(lanes, l);
-    if (from < 32 && (mask >> from & 1u))
-      answer<T>(lanes, l, posted<T>(lanes, from));
-    else
-      this_engine()->undefined_lane(post_out(lanes, l), sizeof(T), l);
-  });
-}
-template <class T>
-void resolve_first(Post* const* lanes, u32 mask) {
-  const T value = posted<T>(lanes, u32(__builtin_ctz(mask)));
-  each_lane(mask, [&](u32 l) { answer<T>(lanes, l, value); });
-}
-
 /// A value and what is shifted in where there is none.
 template <class T>
 struct Filled {
@@ -150,18 +43,6 @@ void resolve_filled(Post* const* lanes, u32 mask) {
     }
   });
 }
-
-struct Votes {
-  u32 yes, active;
-};
-inline void resolve_vote(Post* const* lanes, u32 mask) {
-  Votes votes{0, mask};
-  each_lane(mask, [&](u32 l) {
-    if (posted<bool>(lanes, l)) votes.yes |= 1u << l;
-  });
-  each_lane(mask, [&](u32 l) { answer<Votes>(lanes, l, votes); });
-}
-METAL_FUNC Votes vote(bool value) { return exchange<Votes>(value, &resolve_vote); }
 
 template <class T>
 METAL_FUNC T shuffle(T value, u32 source) {

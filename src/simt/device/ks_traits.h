@@ -1,6 +1,11 @@
-// Scalar types, type traits and limits of Metal's standard library. No standard header: `using
-// namespace metal` would make ::exp and metal::exp ambiguous.
+// Scalar types, type traits and limits, in the namespace of the dialect's standard library (metal;
+// std for CUDA). No standard header: `using namespace metal` would make ::exp and metal::exp
+// ambiguous.
 #pragma once
+
+#ifndef KS_STD
+#define KS_STD metal
+#endif
 
 #ifndef METAL_FUNC
 #define METAL_FUNC inline __attribute__((always_inline))
@@ -22,10 +27,12 @@ using size_t = unsigned long;
 using ptrdiff_t = long;
 using uintptr_t = unsigned long;
 using intptr_t = long;
+#ifndef KS_CUDA
 using half = _Float16;
 using bfloat = __bf16;
+#endif
 
-namespace metal {
+namespace KS_STD {
 
 template <class T, T v>
 struct integral_constant {
@@ -88,8 +95,8 @@ inline constexpr bool is_same_v = __is_same(A, B);
 template <class A, class B>
 struct is_same : bool_constant<__is_same(A, B)> {};
 KS_BOOL_TRAIT(is_floating_point,
-              (__is_same(__remove_cv(T), float) || __is_same(__remove_cv(T), half) ||
-               __is_same(__remove_cv(T), bfloat)))
+              (__is_same(__remove_cv(T), float) || __is_same(__remove_cv(T), double) ||
+               __is_same(__remove_cv(T), _Float16) || __is_same(__remove_cv(T), __bf16)))
 KS_BOOL_TRAIT(is_integral, __is_integral(T))
 KS_BOOL_TRAIT(is_arithmetic, (is_floating_point_v<T> || __is_integral(T)))
 KS_BOOL_TRAIT(is_scalar, (is_arithmetic_v<T> || __is_pointer(T)))
@@ -190,8 +197,9 @@ struct numeric_limits<bool> {
     static constexpr T epsilon() { return T(epsilon_); }                               \
   };
 KS_FLOAT_LIMITS(float, 24, 0x1.fffffep127f, 0x1p-126f, 0x1p-23f)
-KS_FLOAT_LIMITS(half, 11, 65504.0f, 0x1p-14f, 0x1p-10f)
-KS_FLOAT_LIMITS(bfloat, 8, 0x1.fep127f, 0x1p-126f, 0x1p-7f)
+KS_FLOAT_LIMITS(double, 53, 0x1.fffffffffffffp1023, 0x1p-1022, 0x1p-52)
+KS_FLOAT_LIMITS(_Float16, 11, 65504.0f, 0x1p-14f, 0x1p-10f)
+KS_FLOAT_LIMITS(__bf16, 8, 0x1.fep127f, 0x1p-126f, 0x1p-7f)
 
 }  // namespace metal
 
@@ -201,8 +209,8 @@ template <class T, class F>
 constexpr T cast(F&& from) {
   using To = __remove_cv(T);
   using From = __remove_cvref(F);
-  if constexpr ((__is_same(From, half) && __is_same(To, bfloat)) ||
-                (__is_same(From, bfloat) && __is_same(To, half)))
+  if constexpr ((__is_same(From, _Float16) && __is_same(To, __bf16)) ||
+                (__is_same(From, __bf16) && __is_same(To, _Float16)))
     return T(float(from));
   else
     return static_cast<T>(static_cast<F&&>(from));
@@ -214,6 +222,6 @@ METAL_FUNC constexpr T as_type(F from) {
   static_assert(sizeof(T) == sizeof(F), "as_type keeps the size");
   return __builtin_bit_cast(T, from);
 }
-namespace metal {
+namespace KS_STD {
 using ::as_type;
 }

@@ -197,4 +197,13 @@ std::uint64_t Crew::group_bytes_written() const {
   return sum;
 }
 
+void Crew::add_buffers(const std::vector<PlacedBuffer>& buffers) {
+  for (Member& member : members_)
+    member.watch->buffers().insert(member.watch->buffers().end(), buffers.begin(), buffers.end());
+}
+
+void Crew::set_group_limits(std::size_t fixed, std::size_t all) {
+  for (Member& member : members_) member.watch->set_group_limits(fixed, all);
+}
+
 }  // namespace ksearch::simt

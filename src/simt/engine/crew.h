@@ -38,6 +38,10 @@ class Crew {
   Trace& merged_trace();
   /// False where a group stopped the run, or it must be run again on one thread.
   bool run(const GroupPlan& plan);
+  /// Buffers that came with the object, for every thread.
+  void add_buffers(const std::vector<PlacedBuffer>& buffers);
+  /// Of CUDA; Metal's else.
+  void set_group_limits(std::size_t fixed, std::size_t all);
   bool again() const { return shared_.again; }
 
   Findings& findings() { return findings_; }

@@ -25,6 +25,7 @@ inline constexpr char kLivelock[] = "livelock";
 inline constexpr char kUncoveredOutput[] = "uncovered_output";
 inline constexpr char kStackOverflow[] = "stack_overflow";
 inline constexpr char kCrash[] = "crash";
+inline constexpr char kWrongMask[] = "wrong_mask";
 inline constexpr char kSystemCall[] = "system_call";
 }  // namespace kind
 

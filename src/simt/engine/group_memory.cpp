@@ -10,8 +10,7 @@ namespace ksearch::simt {
 namespace {
 
 constexpr std::size_t kGroupGap = 256;
-constexpr std::size_t kGroupMemoryLimit = 32768;  // Metal feature tables, every Apple GPU
-constexpr unsigned kPoison = 0xff;                // NaN in every float type
+constexpr unsigned kPoison = 0xff;  // NaN in every float type
 
 }  // namespace
 
@@ -35,6 +34,7 @@ void Watch::begin_group(std::uint32_t number, std::uint32_t simdgroups,
     std::memset(to_end_.data() + array.offset / kGroupBlock * sizeof(std::uint32_t), 0,
                 (array.bytes + kGroupBlock - 1) / kGroupBlock * sizeof(std::uint32_t));
   arrays_.clear();
+  copies_.begin_group(simdgroups * 32);
   slots_.clear();
   group_used_ = dynamic_bytes_ = 0;
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -53,11 +53,16 @@ void* Watch::group_array(const void* key, std::size_t bytes, std::size_t, const 
     total += array.bytes;
   }
   most_group_bytes_ = std::max(most_group_bytes_, total);
-  if (total > kGroupMemoryLimit) {
+  if (total > group_limit_ || total - dynamic_bytes_ > fixed_limit_) {
     RawFinding f = finding(kind::kGroupMemoryLimit, {pc});
     f.buffer = name;
     f.detail =
-        fmt::format("{} bytes of threadgroup memory, {} are there", total, kGroupMemoryLimit);
+        total > group_limit_
+            ? fmt::format("{} bytes of threadgroup memory, {} are there", total, group_limit_)
+            : fmt::format(
+                  "arrays of fixed size take {} bytes of threadgroup memory, {} are "
+                  "there for them",
+                  total - dynamic_bytes_, fixed_limit_);
     findings_.add(std::move(f));
   }
   if (group_used_ + bytes + 2 * kGroupGap > group_.size()) return nullptr;

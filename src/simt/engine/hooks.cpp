@@ -73,6 +73,30 @@ struct Hooks {
     watch.access(at, bytes, {.load = loads, .store = stores, .atomic = true}, pc);
     if (stores) watch.set_defined(at, bytes);
   }
+  /// CUDA: a lock may be what is tried.
+  static void atomic_any(const void* at, ks::u64 bytes, bool loads, bool stores, const void* pc) {
+    atomic(at, bytes, loads, stores, pc);
+    if (t_machine->plan_.masked) t_machine->give_way(at, pc);
+  }
+  static void start_copy(void* to, const void* from, ks::u32 bytes, ks::u32 from_bytes,
+                         const void* pc) {
+    const Hooks h(pc);
+    h.m.watch_.start_copy(to, from, bytes, from_bytes, pc);
+  }
+  static void commit_copies() {
+    const Hooks h(nullptr);
+    h.m.watch_.commit_copies();
+  }
+  static void wait_for_copies(int pending) {
+    const Hooks h(nullptr);
+    h.m.watch_.wait_for_copies(pending);
+  }
+  static void fence() {
+    const Hooks h(nullptr);
+    h.m.watch_.order().fence(h.m.first_ / 32, h.m.current_);
+  }
+  static void yield() { t_machine->yield(__builtin_return_address(0)); }
+  static void* group_memory() { return t_machine->watch_.group_memory(); }
   static void trace(const void* at, ks::u32 site, ks::u64 bytes, bool store) {
     const Hooks h(nullptr);
     if (h.m.trace_ && h.m.trace_->tracing())
@@ -107,8 +131,16 @@ const ks::Engine& Machine::engine() {
                               collective,
                               barrier,
                               Hooks::undefined_lane,
-                              Hooks::atomic,
-                              Hooks::trace};
+                              Hooks::atomic_any,
+                              Hooks::trace,
+                              warp_barrier,
+                              block_barrier,
+                              Hooks::start_copy,
+                              Hooks::commit_copies,
+                              Hooks::wait_for_copies,
+                              Hooks::fence,
+                              Hooks::yield,
+                              Hooks::group_memory};
   return all;
 }
 

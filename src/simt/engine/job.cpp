@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "os/lock.h"
+#include "simt/engine/launch.h"
 #include "simt/engine/outputs.h"
 #include "simt/engine/trace_json.h"
 #include "simt/engine/worker.h"
@@ -18,6 +19,9 @@
 namespace ksearch::simt {
 namespace {
 using base::Json;
+
+// CUDA C++ Programming Guide, compute capability 9.0.
+constexpr std::size_t kCudaFixedGroupMemory = 48 << 10, kCudaGroupMemory = 227 << 10;
 
 std::array<std::uint32_t, 3> triple(const Json& json) {
   return {json.at(0).get<std::uint32_t>(), json.at(1).get<std::uint32_t>(),
@@ -127,9 +131,18 @@ base::Result<GroupPlan> Job::plan_of(const Json& launch, const ks::Attachment& o
   if (launch.contains("threads")) plan.threads = triple(launch.at("threads"));
   plan.group_memory = launch.at("group_memory").get<std::vector<std::uint32_t>>();
   plan.number = launch.at("number");
-  for (const Json& bound : launch.at("bind"))
-    plan.buffers[bound.at(0).get<std::size_t>()] =
-        shared_->device.data() + shared_->buffers[bound.at(1).get<std::size_t>()].offset;
+  for (const Json& bound : launch.at("bind")) {
+    const auto i = bound.at(1).get<std::size_t>();
+    if (!json_.at("buffers").at(i).value("null", false))
+      plan.buffers[bound.at(0).get<std::size_t>()] =
+          shared_->device.data() + shared_->buffers[i].offset;
+  }
+  if (cuda()) {
+    plan.masked = true;
+    read_values(launch, *shared_, plan);
+    KS_RETURN_IF_ERROR(fit_cuda(launch, plan));
+    return plan;
+  }
   for (int i = 0; i < plan.kernel->count; ++i) {
     const ks::Parameter& parameter = plan.kernel->parameters[i];
     const auto index = static_cast<std::size_t>(parameter.index);
@@ -191,7 +204,7 @@ base::Result<Json> Job::counted(bool whole, double cpu_seconds) const {
 
 base::Result<Json> Job::run() {
   std::vector<PlacedBuffer> buffers = placed();
-  const std::size_t device_bytes = place(buffers);
+  const std::size_t device_bytes = place(buffers) + (cuda() ? kSymbolRoom : 0);
   const bool watched = json_.at("watch");
   const std::uint32_t lanes = most_lanes();
   const std::size_t threads =
@@ -215,6 +228,12 @@ base::Result<Json> Job::run() {
   KS_TRY(const LoadedObject object, load_locked());
   shared_->object = object.range;
   crew_->attach(object.attach);
+  if (cuda()) {
+    crew_->set_group_limits(kCudaFixedGroupMemory, kCudaGroupMemory);
+    KS_TRY(const auto symbols,
+           place_symbols(object.attachment, json_.at("buffers"), *shared_));
+    crew_->add_buffers(symbols);
+  }
   bool whole = true;
   const auto start = std::chrono::steady_clock::now();
   const std::clock_t cpu = std::clock();

@@ -20,6 +20,7 @@ class Job {
   base::Result<base::Json> run();
 
  private:
+  bool cuda() const { return json_.at("dialect") == "cuda"; }
   std::vector<PlacedBuffer> placed() const;
   std::uint32_t most_lanes() const;
   std::size_t most_groups() const;

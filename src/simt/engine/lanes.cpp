@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "simt/engine/fiber.h"
 #include "simt/engine/machine.h"
@@ -20,15 +21,14 @@ constexpr std::size_t kPassed = 800;
 // Stacks begin at different sets of the caches: otherwise those of 32 lanes fight for one.
 constexpr std::size_t kColours = 64, kColour = 5 * 64;
 
-/// Outermost call first; where one path goes on and the other ends, the one that ends comes first.
+}  // namespace
+
 bool earlier(const ks::Lane& a, const ks::Lane& b) {
   const std::uint32_t n = std::min({a.depth, b.depth, ks::Lane::kDeepest});
   for (std::uint32_t i = 0; i < n; ++i)
     if (a.path[i] != b.path[i]) return a.path[i] < b.path[i];
   return a.depth < b.depth;
 }
-
-}  // namespace
 
 bool Machine::same_place(const Fiber& a, const Fiber& b) {
   if (a.wait != b.wait || a.resolve != b.resolve || a.lane.depth != b.lane.depth) return false;
@@ -78,7 +78,10 @@ void* Machine::fresh_top() {
     if (trace_) trace_->meet();
     if (group_->waiting == 0) return kNobody;
     watch_.settle();
-    serve();
+    if (!plan_.masked)
+      serve();
+    else if (!serve_masked())
+      return kNobody;
   }
   const int lane = std::countr_zero(group_->ready);
   group_->ready &= group_->ready - 1;
@@ -88,6 +91,7 @@ void* Machine::fresh_top() {
 void Machine::run_simdgroup(std::uint32_t simdgroup) {
   group_ = &simdgroup_[simdgroup];
   first_ = simdgroup * 32;
+  group_->ready |= std::exchange(group_->yielded, 0);
   watch_.running().simdgroup = simdgroup;
   const int lane = next_lane();
   if (lane == kNobody) return;
@@ -172,6 +176,15 @@ void Machine::fiber_main() {
   }
 }
 
+[[gnu::always_inline]] inline void Machine::hand_over(Fiber& fiber) {
+  const int next = next_lane();
+  if (next == kNobody) return ksearch_switch_fiber(&fiber.top, scheduler_top_);
+  const bool another = next != static_cast<int>(current_);
+  void* to = another ? top_of(next) : nullptr;
+  select(next);
+  if (another) ksearch_switch_fiber(&fiber.top, to);
+}
+
 [[gnu::always_inline]] inline void Machine::wait(Fiber& fiber, Wait what, const void* pc) {
   const std::uint32_t bit = 1u << (current_ - first_);
   fiber.wait = what;
@@ -186,12 +199,7 @@ void Machine::fiber_main() {
           fiber, fibers_[first_ + static_cast<std::uint32_t>(std::countr_zero(group_->waiting))]);
     group_->waiting |= bit;
   }
-  const int next = next_lane();
-  if (next == kNobody) return ksearch_switch_fiber(&fiber.top, scheduler_top_);
-  const bool another = next != static_cast<int>(current_);
-  void* to = another ? top_of(next) : nullptr;
-  select(next);
-  if (another) ksearch_switch_fiber(&fiber.top, to);
+  hand_over(fiber);
 }
 
 void Machine::collective(ks::Resolve resolve, ks::u32 source, const void* pc) {
@@ -199,6 +207,7 @@ void Machine::collective(ks::Resolve resolve, ks::u32 source, const void* pc) {
   Fiber& fiber = m.fibers_[m.current_];
   fiber.resolve = resolve;
   fiber.lane.mailbox->post.source = source;
+  fiber.mask = fiber.lane.mailbox->post.mask;
   m.wait(fiber, Wait::collective, pc ? pc : __builtin_return_address(0));
 }
 
@@ -209,6 +218,30 @@ void Machine::barrier(ks::BarrierScope scope, ks::u32 orders) {
   fiber.resolve = nullptr;
   m.wait(fiber, scope == ks::BarrierScope::group ? Wait::group_barrier : Wait::simdgroup_barrier,
          __builtin_return_address(0));
+}
+
+void Machine::warp_barrier(ks::u32 mask) {
+  Machine& m = *t_machine;
+  Fiber& fiber = m.fibers_[m.current_];
+  fiber.resolve = nullptr;
+  fiber.mask = mask;
+  m.wait(fiber, Wait::simdgroup_barrier, __builtin_return_address(0));
+}
+
+void Machine::block_barrier(ks::BlockBarrier* barrier) {
+  Machine& m = *t_machine;
+  if (!barrier->waits) return m.arrive(*barrier);
+  Fiber& fiber = m.fibers_[m.current_];
+  fiber.barrier = barrier;
+  fiber.resolve = nullptr;
+  m.wait(fiber, Wait::group_barrier, barrier->pc);
+}
+
+void Machine::yield(const void* pc) {
+  Fiber& fiber = fibers_[current_];
+  fiber.pc = pc;
+  group_->yielded |= 1u << (current_ - first_);
+  hand_over(fiber);
 }
 
 }  // namespace ksearch::simt

@@ -76,6 +76,8 @@ bool Machine::run(const GroupPlan& plan,
   plan_ = plan;
   std::copy(plan.buffers.begin(), plan.buffers.end(), arguments_.buffers);
   arguments_.parameters = plan.kernel->parameters;
+  arguments_.values = plan_.values.data();
+  endless_ = false;
   mark_constants(plan);
   if (trace_) {
     std::vector<bool> constant;
@@ -92,7 +94,11 @@ bool Machine::run(const GroupPlan& plan,
   // volatile: it is read after the jump.
   volatile bool whole = true;
   if (sigsetjmp(escape_, 1) == 0) {
-    while (const auto number = next()) run_group(*number);
+    while (const auto number = next()) {
+      run_group(*number);
+      if (endless_) break;
+    }
+    whole = !endless_;
   } else {
     whole = false;
     running_ = 0;
@@ -131,6 +137,7 @@ void Machine::place_threads(std::array<std::uint32_t, 3> group) {
     fiber.lane.depth = 0;
     fiber.lane.counters = trace_ ? trace_->counters(i) : nullptr;
     fiber.wait = Wait::none;
+    fiber.spun_at = nullptr;
     fiber.top = nullptr;
     if (++at.x == size[0]) at = {0, at.y + 1, at.z};
     if (at.y == size[1]) at = {0, 0, at.z + 1};
@@ -166,11 +173,15 @@ void Machine::run_group(std::uint32_t number) {
   watch_.begin_group(number + 1, static_cast<std::uint32_t>(simdgroup_.size()), plan_.group_memory);
   for (std::size_t i = 0; i < plan_.group_memory.size() && i < 32; ++i)
     arguments_.group_memory[i] = watch_.group_slot(i);
+  for (std::uint32_t i = 0; i < threads_ && !plan_.group_memory.empty(); ++i)
+    fibers_[i].lane.thread.dynamic_memory = watch_.group_slot(0);
+  arrivals_.fill({});
+  idle_since_ = 0;
   std::uint32_t stage = 0;
   do {
     for (const std::uint32_t simdgroup : order_of_simdgroups(number, stage++))
       run_simdgroup(simdgroup);
-  } while (release_group_barrier());
+  } while (plan_.masked ? release_masked() : release_group_barrier());
   if (trace_) trace_->end_group();
   watch_.end_group();
   ++counts_.groups;

@@ -7,7 +7,9 @@
 #include <csetjmp>
 #include <csignal>
 #include <cstdint>
+#include <ctime>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,6 +28,9 @@ struct GroupPlan {
   std::optional<std::array<std::uint32_t, 3>> threads;
   std::vector<std::uint32_t> group_memory;
   std::array<void*, 64> buffers{};
+  std::vector<ks::Value> values;                          ///< CUDA
+  std::vector<std::shared_ptr<std::string>> value_bytes;  ///< what they point to
+  bool masked = false;  ///< CUDA: lanes name whom they wait for, and need not go together
   int number = 0;
   std::vector<SampledGroup> sample;  ///< that are traced
   bool sample_only = false;          ///< the others do not run
@@ -51,6 +56,10 @@ struct LaneMemory {
   ks::Mailbox* mailboxes() const { return reinterpret_cast<ks::Mailbox*>(begin + lanes * kStack); }
   ks::Post** posts() const { return reinterpret_cast<ks::Post**>(mailboxes() + lanes); }
 };
+
+/// Of two places where lanes wait: outermost call first; where one path goes on and the other ends,
+/// the one that ends.
+bool earlier(const ks::Lane& a, const ks::Lane& b);
 
 class Machine {
  public:
@@ -89,12 +98,22 @@ class Machine {
     const void* pc = nullptr;
     std::uint32_t orders = 0;
     Wait wait = Wait::none;
+    // CUDA.
+    std::uint32_t mask = 0, spins = 0;
+    ks::BlockBarrier* barrier = nullptr;
+    const void* spun_at = nullptr;
     ks::Lane lane{};
+  };
+  /// A barrier of CUDA to which threads have come that did not wait.
+  struct Arrivals {
+    std::uint32_t threads = 0, simdgroups = 0;
+    Order::Past past;
   };
   /// Lanes of a SIMD-group, by what they do.
   struct Simdgroup {
     std::uint32_t ready = 0, waiting = 0, at_barrier = 0;
-    bool uniform = true;  ///< those that wait all wait for the same
+    std::uint32_t yielded = 0;  ///< CUDA: gave others a turn
+    bool uniform = true;        ///< those that wait all wait for the same
   };
   enum class Stop : std::sig_atomic_t { none, fault, system_call, expired, order };
 
@@ -132,6 +151,24 @@ class Machine {
   static void barrier(ks::BarrierScope scope, ks::u32 orders);
   std::byte* take_stack();
   static bool same_place(const Fiber& a, const Fiber& b);
+  void hand_over(Fiber& fiber);
+  static void warp_barrier(ks::u32 mask);
+  static void block_barrier(ks::BlockBarrier* barrier);
+  void yield(const void* pc);
+
+  // CUDA: warps.cpp.
+  bool serve_masked();
+  std::uint32_t alike(const Simdgroup& group, std::uint32_t first, const Fiber& one) const;
+  std::uint32_t named_by(std::uint32_t first, const Fiber& one) const;
+  void serve_lanes(std::uint32_t mask);
+  void tell_absent(std::uint32_t mask, const Fiber& one);
+  bool release_masked();
+  bool force_stuck();
+  bool release_block_barrier(std::uint32_t id, bool incomplete);
+  void order_barrier(const std::vector<Fiber*>& waiting, const Arrivals& arrivals);
+  void tell_divergence(std::uint32_t id, std::uint32_t come, std::uint32_t asked);
+  void arrive(const ks::BlockBarrier& barrier);
+  void give_way(const void* at, const void* pc);
 
   Watch& watch_;
   Trace* trace_ = nullptr;
@@ -150,6 +187,9 @@ class Machine {
   void* left_ = nullptr;               ///< where a lane that is done saves what nobody needs
   std::vector<std::byte> call_state_;  ///< clang's; one for all lanes, see lanes.cpp
   Counts counts_;
+  std::array<Arrivals, 16> arrivals_;
+  std::clock_t idle_since_ = 0;  ///< of a group in which lanes only try again
+  bool endless_ = false;         ///< threads that never end
 
   // Of the signal handlers.
   sigjmp_buf escape_;

@@ -31,6 +31,7 @@ void Order::begin_group(std::uint32_t group, std::uint32_t simdgroups) {
   for (std::uint32_t i = 0; i < simdgroups; ++i)
     open(i, {.launch = launch_, .group = group, .simdgroup = i});
   since_barrier_ = current_.empty() ? 0 : current_[0];
+  begin_meetings(simdgroups);
 }
 
 void Order::group_barrier(std::uint32_t orders) {

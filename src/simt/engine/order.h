@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "simt/engine/memory.h"
@@ -41,11 +42,25 @@ class Intervals {
 class Order {
  public:
   explicit Order(Intervals& intervals) : intervals_(intervals) {}
-  void begin_launch() { ++launch_; }
+  void begin_launch();
   void begin_group(std::uint32_t group, std::uint32_t simdgroups);
   /// `orders`: ks::kOrdersDevice, ks::kOrdersGroup.
   void group_barrier(std::uint32_t orders);
   void simdgroup_barrier(std::uint32_t simdgroup, std::uint32_t orders);
+
+  // CUDA, where some meet and others do not: cuda_order.cpp.
+
+  /// For each SIMD-group of the group the last interval that lies before something.
+  using Past = std::vector<std::uint32_t>;
+  /// All that the SIMD-group has done and knows of; what it does next is not in it.
+  Past publish(std::uint32_t simdgroup);
+  void learn(std::uint32_t simdgroup, const Past& past);
+  /// What lanes of `mask` did is before what they do next.
+  void lanes_met(std::uint32_t simdgroup, std::uint32_t mask);
+  /// A fence of a thread, then its atomic operation: who later operates on the same address, a
+  /// thread of this group or another group, comes after all that was done until the fence.
+  void fence(std::uint32_t simdgroup, std::uint32_t thread);
+  void atomic_operation(const void* at, std::uint32_t thread);
 
   Stamp stamp(std::uint32_t simdgroup, std::uint32_t lane, bool atomic) const {
     return current_[simdgroup] << 6 | lane << 1 | (atomic ? 1u : 0u);
@@ -56,7 +71,8 @@ class Order {
     if (known.before != before >> 6 || known.now != now >> 6) [[unlikely]]
       learn(known, before >> 6, now >> 6);
     const Relation r = known.relation[static_cast<std::size_t>(memory)];
-    return r == Relation::before || (r == Relation::by_lane && lane(before) == lane(now));
+    return r == Relation::before || (r == Relation::by_lane && lane(before) == lane(now)) ||
+           (some_met_ && ordered_for_some(before, now));
   }
   /// A cheap test for most of what is ordered: a barrier of the running group came after it.
   bool long_ago(Stamp before, MemoryKind memory) const {
@@ -85,6 +101,9 @@ class Order {
   };
   void learn(Known& known, std::uint32_t before, std::uint32_t now) const;
   void open(std::uint32_t simdgroup, Interval interval);
+  void begin_meetings(std::uint32_t simdgroups);
+  bool ordered_for_some(Stamp before, Stamp now) const;
+  bool released(Stamp before, Stamp now) const;
 
   Intervals& intervals_;
   std::uint32_t next_ = 0, block_end_ = 0;
@@ -95,6 +114,16 @@ class Order {
   std::vector<std::uint32_t> current_;  ///< of each SIMD-group
   std::array<Known, 256> known_{};
   std::uint32_t launch_ = 0, group_ = 0;
+
+  bool some_met_ = false;   ///< what follows holds something
+  std::vector<Past> past_;  ///< of each SIMD-group
+  /// Of each SIMD-group: [lane][other lane]: the last interval of the other's that is before.
+  std::vector<std::vector<std::array<std::uint32_t, 32>>> lanes_;
+  std::unordered_map<std::uint32_t, std::uint32_t> fenced_;  ///< thread: interval
+  /// Address: group: last interval that is released.
+  std::unordered_map<const void*, std::unordered_map<std::uint32_t, std::uint32_t>> releases_;
+  std::vector<const void*> acquired_;                         ///< by the group
+  std::unordered_map<std::uint32_t, std::uint32_t> learned_;  ///< thread: interval of its group
 };
 
 }  // namespace ksearch::simt

@@ -45,8 +45,11 @@ std::size_t Watch::check_cells(const Touch& touch) {
       }
       if (use.store) {
         if (meets(cell.reader) || meets(cell.other_reader)) meet_reader(touch, cell, i, told);
-        cell.writer = now;
-        cell.writer_site = touch.site;
+        // An atomic of the thread that has just written plainly does not hide that.
+        if (!use.atomic || cell.writer != (now & ~Stamp{1})) {
+          cell.writer = now;
+          cell.writer_site = touch.site;
+        }
       } else if (cell.reader == 0 || !meets(cell.reader)) {
         cell.reader = now;
         cell.reader_site = touch.site;

@@ -30,4 +30,10 @@ SharedState::SharedState(std::vector<PlacedBuffer> placed, const SharedSizes& si
       page_owner[(buffers[i].offset + at) / Cells::kPage] = static_cast<std::uint16_t>(i);
 }
 
+void SharedState::add(const PlacedBuffer& buffer) {
+  for (std::size_t at = 0; at < buffer.bytes; at += Cells::kPage)
+    page_owner[(buffer.offset + at) / Cells::kPage] = static_cast<std::uint16_t>(buffers.size());
+  buffers.push_back(buffer);
+}
+
 }  // namespace ksearch::simt

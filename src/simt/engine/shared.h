@@ -48,6 +48,9 @@ struct SharedState {
     return i == kNobody ? nullptr : &buffers[i];
   }
 
+  /// Another buffer, in room that `device` has; before any group runs.
+  void add(const PlacedBuffer& buffer);
+
   static constexpr std::uint16_t kNobody = 0xffff;
   bool watched;
   std::vector<PlacedBuffer> buffers;

@@ -139,6 +139,7 @@ ks::Meta Watch::group_access(const std::byte* at, std::size_t bytes, Use use, co
   if (!found || offset - found->offset + bytes > found->bytes)
     return outside_group_array(offset, bytes, use, pc);
   const GroupArray& array = *found;
+  if (copies_.any() && check_copies(offset, bytes, use, pc)) return group_.meta(at);
   if (use.load) group_read_ += bytes;
   if (use.store) group_written_ += bytes;
   if (quick(MemoryKind::group, offset, bytes, use, pc, false)) return group_.meta(at);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "simt/engine/async_copies.h"
 #include "simt/engine/finding.h"
 #include "simt/engine/shared.h"
 
@@ -54,7 +55,7 @@ class Watch {
   /// Before a store, after a load. What comes back holds `bytes` bytes of shadow.
   [[gnu::always_inline]] ks::Meta access(const void* at, std::size_t bytes, Use use,
                                          const void* pc) {
-    if (!pending_) [[likely]] {
+    if (!pending_ && !copies_.any()) [[likely]] {
       const std::size_t offset = group_.offset(at);
       if (offset < group_.size() && array_holds(offset, bytes) &&
           quick(MemoryKind::group, offset, bytes, use, pc, false)) {
@@ -78,6 +79,19 @@ class Watch {
   void needs_order() {
     if (!alone_) shared_.again = true;
   }
+
+  /// CUDA: copies to group memory that land when they are waited for.
+  void start_copy(void* to, const void* from, std::uint32_t bytes, std::uint32_t from_bytes,
+                  const void* pc);
+  void commit_copies() { copies_.commit(running_.index_in_group); }
+  void wait_for_copies(int pending);
+
+  /// Bytes of static arrays, and of these and the slots together. Metal's unless told.
+  void set_group_limits(std::size_t fixed, std::size_t all) {
+    fixed_limit_ = fixed;
+    group_limit_ = all;
+  }
+  void* group_memory() const { return group_.data(); }
 
   /// The storage of a `threadgroup` variable; the same for all threads of a group.
   void* group_array(const void* key, std::size_t bytes, std::size_t alignment, const char* name,
@@ -150,6 +164,8 @@ class Watch {
   RawFinding race(Stamp other, Site other_site, bool other_writes, const Touch& touch,
                   std::size_t i);
   GroupArray& add_group_array(const void* key, std::size_t bytes, std::string name);
+  /// True, and told, where a copy is under way to one of the bytes.
+  bool check_copies(std::size_t offset, std::size_t bytes, Use use, const void* pc);
   void settle_pending();
   ks::Meta nowhere(bool store);
   Cells& cells(MemoryKind memory) {
@@ -173,7 +189,9 @@ class Watch {
   std::vector<GroupArray> arrays_;
   std::vector<void*> slots_;
   std::size_t group_used_ = 0, dynamic_bytes_ = 0, most_group_bytes_ = 0;
+  std::size_t fixed_limit_ = 32768, group_limit_ = 32768;  // Metal feature tables, every Apple GPU
   std::uint64_t group_read_ = 0, group_written_ = 0;
+  AsyncCopies copies_;
   Order order_;
   Running running_;
   Cells own_cells_;

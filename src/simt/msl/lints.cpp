@@ -68,9 +68,9 @@ class Linter {
 }  // namespace
 
 std::vector<std::string> lint(const Case& all, std::string_view preprocessed) {
-  Source source = tokenize(preprocessed);
+  Source source = source::tokenize(preprocessed);
   read_attributes(source);
-  const Scopes scopes = find_scopes(source);
+  const Scopes scopes = source::find_scopes(source);
   std::vector<std::string> said = Linter(source, scopes, all.file).run();
   constexpr std::uint64_t kFewThreads = 32;
   for (const Launch& launch : all.launches) {

@@ -19,10 +19,16 @@
 #include <vector>
 
 #include "base/result.h"
-#include "simt/msl/scope.h"
-#include "simt/msl/token.h"
+#include "simt/source/scope.h"
+#include "simt/source/token.h"
 
 namespace ksearch::simt::msl {
+
+using source::Attribute;
+using source::Function;
+using source::Scopes;
+using source::Source;
+using source::Token;
 
 struct Wanted {
   std::set<std::string> kernels;         ///< functions or host names
@@ -44,8 +50,8 @@ base::Result<void> bind_function_constants(Source& source,
 base::Result<std::string> collect_kernels(Source& source, const Scopes& scopes,
                                           const std::set<std::string>& wanted);
 base::Result<void> place_group_storage(Source& source, const Scopes& scopes);
-/// Returns how many calls there are that wait.
-int number_meetings(Source& source, const Scopes& scopes);
+/// Whether a function of Metal's library waits for other lanes.
+bool waits_for_lanes(const std::string& name);
 void drop_duplicates(Source& source);
 void respell(Source& source);
 

@@ -22,11 +22,11 @@ constexpr const char* kKernel = "kernel void k(device float* y [[buffer(0)]]) { 
 TEST(Tokens, WriteBackWhatWasRead) {
   const std::string text =
       "# 1 \"a.metal\"\nint a = 0x1F + 1.5e-3f; // no\n\"s \\\" s\" 'c' a->b::c <<= >> ... \n";
-  EXPECT_EQ(write(tokenize(text)), text);
+  EXPECT_EQ(source::write(source::tokenize(text)), text);
 }
 
 TEST(Tokens, FollowLineMarkers) {
-  const Source source = tokenize("a\n# 7 \"b.metal\" 1\nb\n\nc");
+  const Source source = source::tokenize("a\n# 7 \"b.metal\" 1\nb\n\nc");
   EXPECT_EQ(source.tokens[0].line, 1);
   EXPECT_EQ(source.tokens[2].place(), "b.metal:7");
   EXPECT_EQ(source.tokens[3].place(), "b.metal:9");

@@ -1,5 +1,5 @@
-// Preprocessed Metal source as tokens that remember the blanks before them and their line, so that
-// what is written back keeps every line where it was.
+// A kernel's preprocessed source as tokens that remember the blanks before them and their line, so
+// that what is written back keeps every line where it was.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ksearch::simt::msl {
+namespace ksearch::simt::source {
 
 struct Token {
   enum class Kind {
@@ -55,4 +55,4 @@ struct Source {
 Source tokenize(std::string_view preprocessed);
 std::string write(const Source& source);
 
-}  // namespace ksearch::simt::msl
+}  // namespace ksearch::simt::source

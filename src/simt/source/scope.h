@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "simt/msl/token.h"
+#include "simt/source/token.h"
 
-namespace ksearch::simt::msl {
+namespace ksearch::simt::source {
 
 /// A function with a body.
 struct Function {
@@ -25,4 +25,4 @@ struct Scopes {
 
 Scopes find_scopes(const Source& source);
 
-}  // namespace ksearch::simt::msl
+}  // namespace ksearch::simt::source

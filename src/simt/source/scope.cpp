@@ -1,9 +1,9 @@
-#include "simt/msl/scope.h"
+#include "simt/source/scope.h"
 
 #include <algorithm>
 #include <array>
 
-namespace ksearch::simt::msl {
+namespace ksearch::simt::source {
 namespace {
 
 struct Head {
@@ -23,8 +23,9 @@ Head classify(const Source& source, std::size_t from, std::size_t brace) {
       if (after > i + 1) i = after - 1;
       continue;
     }
-    if (token.is("namespace") || token.is("extern"))
-      return {Head::Kind::name_space, token.is("namespace") && i + 1 < brace ? i + 1 : i};
+    if (token.is("namespace")) return {Head::Kind::name_space, i + 1 < brace ? i + 1 : i};
+    // extern "C" { opens a scope; extern "C" void f() { does not.
+    if (token.is("extern") && i + 2 == brace) return {Head::Kind::name_space, i};
     if (token.is("class") || token.is("struct") || token.is("union") || token.is("enum") ||
         token.is("=")) {
       // `struct Pair make() {` is a function all the same, but nobody writes that in kernels.
@@ -97,4 +98,4 @@ Scopes find_scopes(const Source& source) {
   return scopes;
 }
 
-}  // namespace ksearch::simt::msl
+}  // namespace ksearch::simt::source

@@ -1,11 +1,11 @@
-#include "simt/msl/token.h"
+#include "simt/source/token.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 
-namespace ksearch::simt::msl {
+namespace ksearch::simt::source {
 namespace {
 
 bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
@@ -179,4 +179,4 @@ std::string write(const Source& source) {
   return all;
 }
 
-}  // namespace ksearch::simt::msl
+}  // namespace ksearch::simt::source

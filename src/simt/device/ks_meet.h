@@ -1,0 +1,100 @@
+// Where lanes meet. Every call that waits for other lanes is given its number by the rewriter:
+// at(number, call). Lanes that wait at different numbers are served in the order of the source, so
+// that those that left a branch wait for those still in it; a path of numbers, not one, so that a
+// function called from two places is two places.
+#pragma once
+#include "ks_hooks.h"
+#include "ks_traits.h"
+
+namespace ks {
+
+KS_UNWATCHED u32 enter_call(u32 number) {
+  Lane* const me = lane;
+  const u32 depth = me->depth++;
+  if (depth < Lane::kDeepest) me->path[depth] = number;
+  return depth;
+}
+KS_UNWATCHED void leave_call(u32 depth) { lane->depth = depth; }
+
+struct Call {
+  u32 depth;
+  KS_PLAIN __attribute__((always_inline)) explicit Call(u32 number) : depth(enter_call(number)) {}
+  KS_PLAIN __attribute__((always_inline)) ~Call() { leave_call(depth); }
+};
+
+template <class F>
+__attribute__((always_inline)) inline decltype(auto) at(u32 number, F&& call) {
+  const Call here(number);
+  return call();
+}
+
+KS_UNWATCHED void* group_storage(const void* key, u64 bytes, u64 alignment, const char* name) {
+  return engine->group_array(key, bytes, alignment, name, KS_TRACED ? KS_HERE : nullptr);
+}
+
+/// Storage of a `threadgroup` variable: one for each group and each place in the source (`Place` is
+/// a type of its own there).
+template <class T, class Place>
+__attribute__((always_inline)) inline T* group_array(Place, const char* name) {
+  static char key;
+  return static_cast<T*>(group_storage(&key, sizeof(T), alignof(T), name));
+}
+
+/// The engine tells the place by the address that `barrier` returns to.
+__attribute__((always_inline)) inline void barrier_of(BarrierScope scope, u32 orders) {
+  const Engine* const e = this_engine();
+  [[clang::nomerge]] e->barrier(scope, orders);
+}
+
+template <class F>
+METAL_FUNC void each_lane(u32 mask, F&& f) {
+  for (u32 rest = mask; rest != 0; rest &= rest - 1) f(u32(__builtin_ctz(rest)));
+}
+KS_UNWATCHED const void* post_in(Post* const* lanes, u32 lane) { return lanes[lane]->in; }
+KS_UNWATCHED void* post_out(Post* const* lanes, u32 lane) { return lanes[lane]->out; }
+KS_UNWATCHED u32 post_source(Post* const* lanes, u32 lane) { return lanes[lane]->source; }
+#if KS_TRACED
+/// The engine tells the place by the address that this returns to.
+KS_UNWATCHED void meet(Resolve resolve, u32 source) {
+  engine->collective(resolve, source, KS_HERE);
+}
+#else
+METAL_FUNC void meet(Resolve resolve, u32 source) {
+  engine->collective(resolve, source, nullptr);
+}
+#endif
+/// Whom the lane waits for (CUDA).
+KS_UNWATCHED void name_lanes(u32 mask) { lane->mailbox->post.mask = mask; }
+KS_UNWATCHED Mailbox* own_mailbox() { return lane->mailbox; }
+KS_UNWATCHED u32 own_lane() { return lane->thread.lane; }
+
+template <class T>
+METAL_FUNC const T& posted(Post* const* lanes, u32 lane) {
+  return *static_cast<const T*>(post_in(lanes, lane));
+}
+template <class T>
+METAL_FUNC void answer(Post* const* lanes, u32 lane, const T& value) {
+  *static_cast<T*>(post_out(lanes, lane)) = value;
+}
+
+/// Posts `in` and returns what `resolve` answers this lane.
+template <class Out, class In>
+METAL_FUNC Out exchange(const In& in, Resolve resolve, u32 source = 0, u32 mask = 0) {
+  static_assert(sizeof(In) <= Mailbox::kIn && sizeof(Out) <= Mailbox::kOut, "too much to post");
+  Mailbox* const mine = own_mailbox();
+  *reinterpret_cast<In*>(mine->in) = in;
+#ifdef KS_CUDA
+  name_lanes(mask);
+#endif
+  [[clang::nomerge]] meet(resolve, source);
+  return *reinterpret_cast<const Out*>(mine->out);
+}
+
+}  // namespace ks
+
+// Shows the engine what there is to call.
+#define KS_ATTACH(kernels)                                                                        \
+  extern "C" __attribute__((visibility("default"))) KS_PLAIN void ks_attach(ks::Attachment* to) { \
+    *to = {&ks::lane,           &ks::call_state, &ks::engine,                                     \
+           &ks::private_memory, kernels,         sizeof(kernels) / sizeof(*kernels)};             \
+  }
