@@ -15,6 +15,7 @@
 #include "simt/fill.h"
 #include "simt/msl/body.h"
 #include "simt/object.h"
+#include "simt/stages.h"
 
 namespace ksearch::simt {
 namespace {
@@ -227,9 +228,7 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
     }
   for (const Launch& launch : all.launches)
     if (launch.constants != all.launches.front().constants)
-      return base::usage_error("function_constants",
-                               "launches of one case that differ in them are not run yet",
-                               "make a case of each");
+      return check_stages(builder, all, options);
   const auto start = Clock::now();
   KS_TRY(Object built, build_object(builder, all, options.optimize));
   const fs::path& object = built.file;

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "simt/headers.h"
+
 namespace ksearch::tests {
 namespace {
 using kernel::DType;
@@ -31,6 +33,10 @@ class Reader {
     std::ifstream in(path);
     if (!in) throw std::runtime_error(path.string() + " cannot be read");
     sheet_.all.file = path.filename();
+    const auto headers = simt::read_headers(path.parent_path(), false);
+    if (!headers) throw std::runtime_error(headers.error().text());
+    for (const auto& header : *headers)
+      if (header.first.ends_with(".h")) sheet_.all.headers.push_back(header);
     int number = 0;
     for (std::string line; std::getline(in, line);) {
       ++number;

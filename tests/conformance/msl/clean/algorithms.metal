@@ -185,7 +185,7 @@ kernel void rope(device const float* x [[buffer(0)]], device float* y [[buffer(1
 
 // Two values of four bits a byte, a scale for each 32.
 //# launch quantised_gemv groups=4 size=32
-//# buffer q=u8:128:ints:0:256
+//# buffer q=u8:128:uniform:0:255
 //# buffer s=f16:8:uniform:0.01:0.1
 //# buffer x=f32:64:normal
 //# buffer y=f32:4

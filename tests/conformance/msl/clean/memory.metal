@@ -113,6 +113,7 @@ kernel void simdgroup_exchange(device float* y [[buffer(0)]], uint t [[thread_in
                                uint lane [[thread_index_in_simdgroup]],
                                uint simd [[simdgroup_index_in_threadgroup]]) {
   threadgroup float tile[2][32];
+  simdgroup_barrier(mem_flags::mem_none);
   tile[simd][lane] = t;
   simdgroup_barrier(mem_flags::mem_threadgroup);
   y[t] = tile[simd][lane ^ 1];

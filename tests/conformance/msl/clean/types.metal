@@ -242,3 +242,23 @@ kernel void traits(device int* y [[buffer(0)]]) {
   y[7] = left;
   y[8] = make_uniform(1);
 }
+
+template <typename T, int N>
+T sum_of(vec<T, N> v) {
+  T total = 0;
+  for (int k = 0; k < N; ++k) total += v[k];
+  return total;
+}
+//# launch generic_vectors size=1
+//# buffer y=f32:6
+//# expect y = 6, 10, 3, 5, 11, 3.14159274101257324
+kernel void generic_vectors(device float* y [[buffer(0)]]) {
+  y[0] = sum_of(float3(1, 2, 3));
+  y[1] = sum_of(vec<half, 4>(1, 2, 3, 4));
+  y[2] = sum_of(int2(1, 2));
+  const bool4 some = bool4(true, false, true, true);
+  y[3] = int(some.x) + int(some.y) + 4 * int(some.w);
+  const matrix<float, 2, 2> m = matrix<float, 2, 2>(1, 2, 3, 4);
+  y[4] = (m * vec<float, 2>(2, 3))[0];
+  y[5] = M_PI_F;
+}

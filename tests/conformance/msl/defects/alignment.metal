@@ -8,7 +8,7 @@ using namespace metal;
 //# finds misaligned_access
 kernel void vectors_from_odd_rows(device const float* x [[buffer(0)]], device float4* y [[buffer(1)]],
                                   uint i [[thread_position_in_grid]]) {
-  y[i] = *(device const float4*)(x + 5 * i); //! misaligned_access
+  y[i] = 2.0f * *(device const float4*)(x + 5 * i); //! misaligned_access
 }
 
 //# launch words_of_blocks size=4
@@ -26,6 +26,6 @@ kernel void words_of_blocks(device const uchar* q [[buffer(0)]], device uint* y 
 //# finds misaligned_access
 kernel void matrices_of_halves(device const half* x [[buffer(0)]], device float* y [[buffer(1)]],
                                uint i [[thread_position_in_grid]]) {
-  const half4x4 m = *(device const half4x4*)(x + 17 * i); //! misaligned_access
-  y[i] = float(m[1][1]);
+  device const half4x4* m = (device const half4x4*)(x + 17 * i);
+  y[i] = float((*m)[1][1]); //! misaligned_access
 }

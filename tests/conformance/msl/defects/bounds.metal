@@ -2,15 +2,6 @@
 #include <metal_stdlib>
 using namespace metal;
 
-//# launch one_past_the_end groups=2 size=32
-//# buffer x=f32:64:iota
-//# buffer y=f32:64
-//# finds out_of_bounds x
-kernel void one_past_the_end(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
-                             uint i [[thread_position_in_grid]]) {
-  y[i] = x[i + 1] - x[i]; //! out_of_bounds
-}
-
 //# launch before_the_start size=32
 //# buffer x=f32:32:iota
 //# buffer y=f32:32
@@ -18,6 +9,15 @@ kernel void one_past_the_end(device const float* x [[buffer(0)]], device float* 
 kernel void before_the_start(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
                              uint i [[thread_position_in_grid]]) {
   y[i] = x[int(i) - 1]; //! out_of_bounds
+}
+
+//# launch one_past_the_end groups=2 size=32
+//# buffer x=f32:64:iota
+//# buffer y=f32:64
+//# finds out_of_bounds x
+kernel void one_past_the_end(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                             uint i [[thread_position_in_grid]]) {
+  y[i] = x[i + 1] - x[i]; //! out_of_bounds
 }
 
 //# launch group_too_many groups=3 size=32
@@ -47,7 +47,7 @@ kernel void constant_buffer(constant float* w [[buffer(0)]], device float* y [[b
 
 //# launch group_array size=64
 //# buffer y=f32:64
-//# finds out_of_bounds tile
+//# finds out_of_bounds
 kernel void group_array(device float* y [[buffer(0)]], uint t [[thread_index_in_threadgroup]]) {
   threadgroup float tile[64];
   tile[t] = t;
@@ -71,9 +71,11 @@ kernel void dynamic_slot(device float* y [[buffer(0)]], threadgroup float* tile 
 //# finds out_of_bounds
 kernel void private_array(constant int& n [[buffer(0)]], device float* y [[buffer(1)]],
                           uint i [[thread_position_in_grid]]) {
-  float values[8];
-  for (int k = 0; k < 8; ++k) values[k] = k;
-  y[i] = values[n + int(i % 2)]; //! out_of_bounds
+  struct {
+    float values[8], others[8];
+  } own;
+  for (int k = 0; k < 8; ++k) own.values[k] = own.others[k] = k;
+  y[i] = own.values[n + int(i % 2)]; //! out_of_bounds
 }
 
 //# launch matrix_over_the_edge size=32
