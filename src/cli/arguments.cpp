@@ -139,7 +139,10 @@ void setup_export(CLI::App& app, Parsed& parsed) {
 
 void setup_check(CLI::App& app, Parsed& parsed) {
   CheckOptions& options = parsed.check;
-  app.add_option("FILE", options.file, "A case.json, or a Metal file")->required();
+  app.add_option("FILE", options.file,
+                 "A case.json, a Metal file, or a program (its program.json or folder)")
+      ->required();
+  app.add_option("--workload", options.workload, "Of the program's task, by name");
   app.add_option("--kernel", options.kernel, "Function or host_name, of a Metal file");
   const auto add_size = [&](const char* name, std::vector<std::uint32_t>& size, const char* help) {
     app.add_option(name, size, help)
@@ -153,7 +156,8 @@ void setup_check(CLI::App& app, Parsed& parsed) {
   app.add_option("--group-memory", options.group_memory, "Bytes of each [[threadgroup(i)]]")
       ->delimiter(',');
   app.add_option("--buffer", options.buffers,
-                 "The next buffer: NAME=DTYPE:DIM[xDIM][:KIND[:A[:B]]]; without KIND an output");
+                 "The next buffer: NAME=DTYPE:DIM[xDIM][:KIND[:A[:B]]]; without KIND an output; or "
+                 "NAME=struct:i32:4:f32:0.5, a parameter struct");
   app.add_option("--constant", options.constants, "A function constant: INDEX=VALUE");
   app.add_option("--include", options.include, "A folder with headers");
   CLI::Option* body = app.add_flag(

@@ -107,7 +107,7 @@ std::vector<std::string> compile_flags(int optimize) {
     "-fsanitize=kernel-memory",
     "-fno-sanitize-memory-param-retval",
     // ... and what those cannot see.
-    "-fsanitize=alignment,array-bounds",
+    "-fsanitize=alignment,array-bounds,local-bounds", "-fsanitize-trap=local-bounds",
     "-fsanitize-recover=all",
 #if defined(__x86_64__)
     "-mf16c",

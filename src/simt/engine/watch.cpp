@@ -322,8 +322,9 @@ void Watch::outside_array(const void* pc) {
 void Watch::wild_access(const void* at, const void* pc) {
   const bool in_stack = stacks_.holds(at);
   RawFinding f = finding(in_stack ? kind::kStackOverflow : kind::kOutOfBounds, {pc});
-  f.detail = in_stack ? "the thread's private memory is used up"
-                      : "an access to an address far outside every buffer";
+  f.detail = in_stack   ? "the thread's private memory is used up"
+             : at == pc ? "an access outside a private array"  // a check's trap
+                        : "an access to an address far outside every buffer";
   findings_.add(std::move(f));
 }
 

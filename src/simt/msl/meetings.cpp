@@ -93,7 +93,8 @@ void add_calls(const Source& source, const Scopes& scopes, const std::set<std::s
     const std::size_t open = call_at(source, i);
     if (open == 0) continue;
     std::size_t from = qualified_start(source, i);
-    if (from > 0 && source.tokens[from - 1].is("template")) --from;
+    if (from > 0 && source.tokens[from - 1].is("template"))
+      from = qualified_start(source, from - 1);
     const std::size_t object = object_start(source, from);
     // `T load(...)` declares.
     if (object == from && from > 0 && source.tokens[from - 1].is_identifier() &&

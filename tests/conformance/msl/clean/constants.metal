@@ -4,7 +4,8 @@ using namespace metal;
 
 constant bool use_bias [[function_constant(0)]];
 constant int width [[function_constant(7)]];
-constant float factor [[function_constant(3)]];
+#define FIRST 1
+constant float factor [[function_constant(FIRST + 2)]];
 constant bool has_factor = is_function_constant_defined(factor);
 constant float used_factor = has_factor ? factor : 10.0f;
 
@@ -19,7 +20,7 @@ constant float used_factor = has_factor ? factor : 10.0f;
 //# expect y[i] = 5 * x[i] * 0.5
 kernel void constants(device const float* x [[buffer(0)]],
                       device const float* bias [[buffer(1), function_constant(use_bias)]],
-                      device float* y [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+                      device float* y [[buffer(FIRST + 1)]], uint i [[thread_position_in_grid]]) {
   float r = width * x[i] * used_factor;
   if (use_bias) r += bias[i];
   y[i] = r;

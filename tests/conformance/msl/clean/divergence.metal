@@ -157,3 +157,33 @@ kernel void lambdas_and_switches(device float* y [[buffer(0)]],
   }
   y[lane] = r;
 }
+
+struct Larger {
+  static float of(float a, float b) { return max(a, b); }
+};
+template <typename T>
+struct Fragment {
+  template <typename Op>
+  static T row(T v) {
+    return Op::of(v, simd_shuffle_xor(v, 1));
+  }
+};
+template <typename T>
+struct Tile {
+  using Fragment_t = Fragment<T>;
+  T held;
+  template <typename Op>
+  T reduce() const thread {
+    return Fragment_t::template row<Op>(held);
+  }
+};
+//# launch dependent_names size=32
+//# buffer y=f32:32
+//# expect y[i] = i < 16 ? (floor(i / 2) * 2 + 1) : 2 * (floor(i / 2) * 2 + 1)
+kernel void dependent_names(device float* y [[buffer(0)]], uint lane [[thread_index_in_simdgroup]]) {
+  Tile<float> tile{float(lane)};
+  if (lane < 16)
+    y[lane] = tile.template reduce<Larger>();
+  else
+    y[lane] = 2 * tile.template reduce<Larger>();
+}

@@ -133,6 +133,7 @@ kernel void struct_parameter(constant Params& p [[buffer(0)]], device float* y [
   if (i < p.count) y[i] = p.scale * p.shift[i] + p.flags[1];
 }
 
+#define TWICE(x) ((x) + (x))
 enum class Mode : uchar { add, multiply };
 enum { kFirst = 2, kSecond = 3 };
 float combine(Mode mode, float a, float b) {
@@ -161,7 +162,7 @@ kernel void enums_and_control(device float* y [[buffer(0)]]) {
   while (total > 3);
   y[3] = total;
   int nested = 0;
-#pragma unroll
+#pragma unroll(TWICE(1))
   for (int a = 0; a < 3; ++a)
     for (int b = a; b < 3; ++b) nested += a == b ? 1 : a + b == 3 ? 2 : 1;
   y[4] = nested;
@@ -210,8 +211,8 @@ kernel void templates(device int* y [[buffer(0)]]) {
 }
 
 // Headers, references, macros, literals, comments between everything.
-#define TWICE(x) \
-  ((x) + (x))
+#define THRICE(x) \
+  ((x) + (x) + (x))
 //# launch headers_and_references size=1
 //# buffer y=f32:5
 //# expect y = 42, 8, 1.5, 3, 0.25
@@ -220,7 +221,7 @@ kernel void headers_and_references(device float* y [[buffer(0)]] /* output */) {
   float x = 3;
   thread float& alias = x;
   alias += 1;
-  y[1] = TWICE(x);
+  y[1] = THRICE(x) - x;
   y[2] = 1.5h;
   y[3] = float(0b11u) /* bits */;
   y[4] = 2.5e-1;
