@@ -76,6 +76,10 @@ class Linter {
       if (token.is("device") || token.is("constant") || token.is("thread") ||
           token.is("threadgroup"))
         space = true;
+      if (token.is("<") && source_.after_angle(i) > i && source_.after_angle(i) <= close) {
+        i = source_.after_angle(i) - 1;  // array<uint2, 3>
+        continue;
+      }
       if (token.is(",")) space = told = false;
       if ((token.is("*") || token.is("&")) && !space && !std::exchange(told, true))
         say(token, fmt::format("a parameter of {} has no address space (device, constant, "

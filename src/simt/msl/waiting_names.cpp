@@ -86,6 +86,8 @@ void add_variables(const Source& source, std::string_view type, std::set<std::st
     while (at + 1 < tokens.size() && (tokens[at].is("&") || tokens[at].is("const"))) ++at;
     // The declarators: up to the end of the statement, or of the parameter.
     while (at + 1 < tokens.size() && tokens[at].is_identifier() && may_end_name(tokens[at + 1])) {
+      // Type make();  is a function.
+      if (tokens[at + 1].is("(") && at + 2 < tokens.size() && tokens[at + 2].is(")")) break;
       names.insert(tokens[at].spelling);
       ++at;
       while (at + 1 < tokens.size() && !tokens[at].is(",") && !tokens[at].is(";") &&

@@ -38,13 +38,13 @@ TEST(Fields, ABufferMayBeAStruct) {
   EXPECT_FALSE(parse_buffer("p=struct"));
   EXPECT_FALSE(parse_buffer("p=struct:f64:1"));
   const auto all = parse_case(
-      R"({"launches": [{"kernel": "k", "group_size": [1]}],
+      R"({"launches": [{"kernel": "k", "groups": [1], "group_size": [1]}],
           "buffers": [{"name": "p", "struct": [{"i64": 1}, {"bool": false}]}]})",
       "case.json", "");
   ASSERT_TRUE(all) << all.error().text();
   EXPECT_EQ(all->buffers[0].bytes(), 16u);
   const auto wrong = parse_case(
-      R"({"launches": [{"kernel": "k", "group_size": [1]}],
+      R"({"launches": [{"kernel": "k", "groups": [1], "group_size": [1]}],
           "buffers": [{"name": "p", "struct": [{"i32": 1.5}]}]})",
       "case.json", "");
   ASSERT_FALSE(wrong);

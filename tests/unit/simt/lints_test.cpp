@@ -30,6 +30,7 @@ TEST(Lint, WhatIsRightIsNot) {
                   "  threadgroup_barrier(mem_flags::mem_threadgroup); x = a[n] * 2;\n}")
                 .size(),
             0u);
+  EXPECT_EQ(lints("void f(constant array<ulong2, 3>& strides) {}").size(), 0u);
 }
 
 TEST(Lint, IncludedFilesAreNotLooked) {
