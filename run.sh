@@ -12,6 +12,6 @@ experts=$!
 build release ksearch
 wait "$experts" || true
 
-if [ $# = 0 ]; then set -- run attention --where 'T == float32 and D == 64' --time 75s; fi
+if [ $# = 0 ]; then set -- run attention --where 'T == float32 and D == 64' --time 60s; fi
 say "ksearch $*"
 exec build/release/bin/ksearch "$@"

@@ -3,8 +3,11 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <array>
+#include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "cli/duration.h"
 #include "search/strategy.h"
@@ -25,6 +28,8 @@ struct Parsed {
   DevicesOptions devices;
   NewTaskOptions new_task;
 };
+
+const CLI::Range kCount(1, 1000000000, "COUNT");
 
 /// CLI11 takes -1 and 10^30 for numbers near 2^64.
 std::string whole_number(std::string& text) {
@@ -71,7 +76,7 @@ void setup_run(CLI::App& app, Parsed& parsed) {
   add_evaluate_options(app, options.on);
   add_engineer(app, options.engineer);
   app.add_option("--evaluations", options.evaluations, "End after so many evaluated programs")
-      ->check(CLI::PositiveNumber);
+      ->check(kCount);
   app.add_option_function<std::string>(
          "--time", [&options](const std::string& text) { options.time = *parse_duration(text); },
          "End after this wall time: 90s, 3m, 1h30m [10m]")
@@ -87,7 +92,7 @@ void setup_run(CLI::App& app, Parsed& parsed) {
       }()));
   app.add_option("--stagnation", options.stagnation, "Attempts without progress that end a cycle")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(kCount);
   app.add_option("--out", options.out, "Folder of the run [runs/TASK-TIME]");
   add_json(app, options.json);
 }
@@ -124,7 +129,7 @@ void setup_compare(CLI::App& app, Parsed& parsed) {
       ->check(CLI::Range(1, 1000));
   app.add_option("--evaluations", options.evaluations, "Budget of each search")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(kCount);
   add_json(app, options.json);
 }
 
@@ -184,6 +189,7 @@ void setup_tasks(CLI::App& app, Parsed& parsed) {
 }
 
 void setup_devices(CLI::App& app, Parsed& parsed) {
+  app.add_option("NAME", parsed.devices.name, "A GPU that is known as data [this machine]");
   app.add_option("--threads", parsed.devices.threads, "Threads the profile is for [all]")
       ->check(CLI::Range(1, 4096));
   app.add_flag("--measure", parsed.devices.measure, "Measure anew instead of reading the cache");
@@ -218,11 +224,15 @@ constexpr std::array<Entry, 10> kCommands{{
      [](Parsed& p) -> Arguments { return p.check; }},
     {"tasks", "Operations that are known here", setup_tasks,
      [](Parsed& p) -> Arguments { return p.tasks; }},
-    {"devices", "This machine: what it is and what it reaches", setup_devices,
+    {"devices", "This machine, or a GPU by name: what it is and what it reaches", setup_devices,
      [](Parsed& p) -> Arguments { return p.devices; }},
     {"new-task", "A folder with a task of your own, to start from", setup_new_task,
      [](Parsed& p) -> Arguments { return p.new_task; }},
 }};
+
+bool known_command(std::string_view name) {
+  return std::ranges::any_of(kCommands, [&](const Entry& entry) { return entry.name == name; });
+}
 
 }  // namespace
 
@@ -235,13 +245,24 @@ std::variant<Arguments, int> parse_arguments(int argc, const char* const* argv) 
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::help);
   app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
-    return "ksearch: " + std::string(error.what()) + "\n  " + failed->get_name() +
+    std::string command = failed->get_name();
+    for (const CLI::App* sub : failed->get_subcommands()) command += " " + sub->get_name();
+    return "ksearch: " + std::string(error.what()) + "\n  " + command +
            " --help says what there is\n";
   });
   app.get_formatter()->column_width(30);
   Parsed parsed;
   for (const Entry& entry : kCommands)
     entry.setup(*app.add_subcommand(entry.name, entry.help), parsed);
+  if (argc > 1 && argv[1][0] != '-' && !known_command(argv[1])) {
+    std::string names;
+    for (const Entry& entry : kCommands)
+      names += std::string(names.empty() ? "" : ", ") + entry.name;
+    const std::string said =
+        "ksearch: there is no command \"" + std::string(argv[1]) + "\"\n  known: " + names + "\n";
+    std::fputs(said.c_str(), stderr);
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

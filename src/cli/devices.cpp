@@ -1,4 +1,4 @@
-// ksearch devices: this machine, as programs see it.
+// ksearch devices: this machine, as programs see it, or a GPU that is known as data.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include "report/columns.h"
 #include "target/cpu/cpu_info.h"
 #include "target/cpu/profile.h"
+#include "target/metal/gpu_profile.h"
 #include "target/script_worker.h"
 
 namespace ksearch::cli {
@@ -39,9 +40,73 @@ void print_profile(const kernel::HardwareProfile& device) {
   if (!device.measured_at.empty()) line("measured", device.measured_at);
 }
 
+/// 1.296e+09 Hz reads badly: powers of 1000 with their letter.
+std::string figure_text(double value, std::string_view unit) {
+  if (unit == "B" && value >= 1024) return report::bytes_text(value);
+  constexpr std::pair<double, const char*> kScales[] = {{1e12, "T"}, {1e9, "G"},  {1e6, "M"},
+                                                        {1, ""},     {1e-6, "u"}, {1e-9, "n"}};
+  const bool scaled = unit == "Hz" || unit == "B/s" || unit == "s";
+  for (const auto& [scale, letter] : kScales)
+    if (scaled && value >= scale) return fmt::format("{:.4g} {}{}", value / scale, letter, unit);
+  return fmt::format("{:g}{}{}", value, unit.empty() ? "" : " ", unit);
+}
+
+void print_gpu(const target::GpuProfile& gpu) {
+  fmt::print("{}  {}, {}; {:.2f} TFLOP/s float32 by its cores and clock\n", gpu.name, gpu.family,
+             gpu.architecture, gpu.flops() / 1e12);
+  const auto line = [](const std::string& name, const std::string& value, const target::Figure& f,
+                       std::string_view meaning) {
+    fmt::print("  {:<28}{:>14}  {} {:<9}{}\n", name, value, f.confidence, f.source, meaning);
+  };
+  for (const target::FigureInfo& info : target::gpu_figures())
+    if (const auto f = gpu.figures.find(std::string(info.name)); f != gpu.figures.end())
+      line(f->first, figure_text(f->second.value, info.unit), f->second, info.meaning);
+  fmt::print("  cycles that a scheduler is busy with an operation of a SIMD-group:\n");
+  for (const auto& [name, figure] : gpu.issue_cycles)
+    line(name, fmt::format("{:g}", figure.value), figure, "");
+  fmt::print("  threads of a group, by registers of 16 bits:");
+  for (const target::ThreadLimit& limit : gpu.thread_limits)
+    fmt::print(" {}:{}", limit.half_registers, limit.threads);
+  fmt::print(
+      "\nConfidence: A primary source, B secondary, K general knowledge, D derived, E our "
+      "estimate. Sources:\n");
+  for (const auto& [tag, what] : gpu.sources) fmt::print("  {:<11}{}\n", tag, what);
+}
+
+base::Json gpu_json(const target::GpuProfile& gpu) {
+  const auto figures = [](const std::map<std::string, target::Figure>& all) {
+    base::Json json = base::Json::object();
+    for (const auto& [name, f] : all)
+      json[name] = {
+          {"value", f.value}, {"source", f.source}, {"confidence", std::string(1, f.confidence)}};
+    return json;
+  };
+  base::Json limits = base::Json::array();
+  for (const target::ThreadLimit& limit : gpu.thread_limits)
+    limits.push_back({limit.half_registers, limit.threads});
+  return {{"name", gpu.name},
+          {"family", gpu.family},
+          {"architecture", gpu.architecture},
+          {"figures", figures(gpu.figures)},
+          {"issue_cycles", figures(gpu.issue_cycles)},
+          {"thread_limits", std::move(limits)},
+          {"sources", gpu.sources}};
+}
+
+base::Result<int> gpu_device(const Context& context, const DevicesOptions& options) {
+  KS_TRY(const target::GpuProfile gpu,
+         target::load_gpu_profile(context.home.hardware_folder(), options.name));
+  if (options.json)
+    fmt::print("{}", base::to_text(gpu_json(gpu)));
+  else
+    print_gpu(gpu);
+  return kDone;
+}
+
 }  // namespace
 
 base::Result<int> devices(const Context& context, const DevicesOptions& options) {
+  if (!options.name.empty()) return gpu_device(context, options);
   KS_TRY(const toolchain::Compiler compiler, toolchain::find_compiler(context.environment));
   KS_TRY(const os::Sandbox sandbox, os::Sandbox::find({}));
   const toolchain::Builder builder(compiler, sandbox, os::cache_folder(context.environment));
@@ -67,6 +132,8 @@ base::Result<int> devices(const Context& context, const DevicesOptions& options)
                  ? "no Python environment: run.sh makes .venv, or --python ENV/bin/python"
                  : "Python at " + python.string(),
              "cache", builder.cache().string());
+  fmt::print("Known as data (ksearch devices NAME): {}\n",
+             fmt::join(target::list_gpu_profiles(context.home.hardware_folder()), ", "));
   return kDone;
 }
 

@@ -99,6 +99,10 @@ base::Result<int> export_files(const Context& context, const ExportOptions& opti
   if (!options.name.empty() && !kernel::is_name(options.name))
     return base::usage_error("--name " + options.name,
                              "letters, digits and _ make a name, and it begins with no digit");
+  const std::string& name = options.name.empty() ? subject.task.definition.name : options.name;
+  if (kernel::is_reserved_word(name))
+    return base::usage_error(name, "is a word of C++: no function can be called so",
+                             "give another with --name");
   formats::CppExportRequest request;
   request.program = &subject.program;
   request.definition = &subject.task.definition;

@@ -76,6 +76,7 @@ struct TasksOptions {
 };
 
 struct DevicesOptions {
+  std::string name;  ///< of a GPU that is known as data; empty: this machine
   int threads = 0;
   bool measure = false;
   bool json = false;

@@ -76,12 +76,13 @@ base::Result<int> run(const Context& context, const RunOptions& options) {
   KS_TRY(const engineer::Catalog catalog,
          engineer::load_catalog(context.home.catalog_folder(task, kernel::Dialect::cpp),
                                 task.definition));
+  const std::filesystem::path folder = options.out.empty() ? new_run_folder(task.definition.name)
+                                                           : std::filesystem::path(options.out);
+  KS_RETURN_IF_ERROR(store::Run::can_create(folder));
   const InterruptWatch interrupts;
   const auto watcher = make_watcher(context, task.definition.name, options.json);
   const evaluate::Progress progress = [&](std::string_view what) { watcher->progress(what); };
   KS_TRY(const auto session, open_session(context, task.folder, options.on, progress));
-  const std::filesystem::path folder = options.out.empty() ? new_run_folder(task.definition.name)
-                                                           : std::filesystem::path(options.out);
   const search::Config config = config_of(options, task, *session);
   KS_TRY(search::Engine engine, search::Engine::make(config));
   KS_TRY(store::Run run,

@@ -20,8 +20,9 @@ using namespace std::chrono_literals;
 /// Naive and experts are trusted to end, slowly perhaps.
 constexpr std::chrono::nanoseconds kPatience = 120s;
 constexpr std::chrono::nanoseconds kNaiveShare = 300ms;  // of a workload
-constexpr double kSlowNaiveNs =
-    2e8;  // the calls that check it are its samples: more would cost the search
+// Slower than this, the calls that check it are samples too, and one round is added ...
+constexpr double kSlowNaiveNs = 2e8;
+constexpr double kSlowestNaiveNs = 2e9;  // ... or none: it would cost the search
 constexpr std::chrono::nanoseconds kExpertShare = 400ms;
 
 kernel::Dialect dialect_of(const kernel::HardwareProfile& device) {
@@ -79,15 +80,17 @@ base::Result<void> measure_naive(SessionState& s, const Progress& progress) {
     const Tried<Verified> verified = verify(rig, *s.truth, request, s.random);
     if (!verified) return std::unexpected(unusable(verified.error(), w.name));
     if (w.role == kernel::Role::tiny) continue;
-    if (verified->call_ns > kSlowNaiveNs) {
-      s.naive_ns[w.name] = verified->samples_ns;
-      s.naive_outcome.measurements += static_cast<int>(verified->samples_ns.size());
-      continue;
-    }
+    const bool slow = verified->call_ns > kSlowNaiveNs;
+    std::vector<double>& samples = s.naive_ns[w.name];
+    if (slow) samples = verified->samples_ns;
+    s.naive_outcome.measurements += static_cast<int>(samples.size());
+    if (verified->call_ns > kSlowestNaiveNs) continue;
     ContestOptions options{.workload = &w,
                            .calls = calls_per_batch(verified->call_ns, s.truth->maker(w).tensors()),
                            .first_set = s.take_sets(),
                            .share = kNaiveShare,
+                           .least_rounds = slow ? 1 : 3,
+                           .warm_up = !slow,
                            .of = "naive",
                            .against = {},
                            .parent = {},
@@ -95,7 +98,8 @@ base::Result<void> measure_naive(SessionState& s, const Progress& progress) {
     const auto result = contest({{"naive", &rig, request.plan, std::nullopt, false}}, *s.truth,
                                 options, *s.clock, s.random);
     if (!result) return std::unexpected(unusable(result.error(), w.name));
-    s.naive_ns[w.name] = result->call_ns.at("naive");
+    const std::vector<double>& timed = result->call_ns.at("naive");
+    samples.insert(samples.end(), timed.begin(), timed.end());
     s.naive_outcome.measurements += result->batches;
   }
   return {};

@@ -25,6 +25,7 @@ constexpr int kMostRounds = 200;
 constexpr double kEqualWithin =
     0.03;  // an A/A ratio further off than this, surely: the host cannot measure
 constexpr double kNarrow = 1.25;     // high over low of a geometric mean that is worth something
+constexpr double kBlurred = 1.6;     // ... and of one that is above 1 as a whole
 constexpr double kFloorFails = 0.5;  // over 20% is said; over this the figure is the harness's
 
 base::Error environment(const Failure& f) {
@@ -255,13 +256,15 @@ void ratios(Certification& c) {
     return;
   }
   const kernel::Ratio& r = out.heldout_ratio;
-  // An interval as wide as the figure proves nothing.
-  const bool narrow = std::isfinite(r.low) && std::isfinite(r.high) && r.high / r.low < kNarrow;
+  // An interval as wide as the figure proves nothing; one that lies above 1 still says who is
+  // faster.
+  const double width = std::isfinite(r.low) && std::isfinite(r.high) ? r.high / r.low : kBlurred;
+  const bool narrow = width < (r.low > 1 ? kBlurred : kNarrow);
+  const char* said = r.low > 1 ? "faster than" : r.high < 1 ? "slower than" : "not told apart from";
   c.add("ratio", narrow,
-        fmt::format("{:.3f} ({:.3f} to {:.3f}) of {} on held-out shapes, {:.3f} on feedback "
-                    "shapes, interleaved "
-                    "A B B A",
-                    r.value, r.low, r.high, out.baseline, out.feedback_ratio.value));
+        fmt::format("{} {}: {:.3f} ({:.3f} to {:.3f}) of its speed on held-out shapes, {:.3f} on "
+                    "feedback shapes, interleaved A B B A",
+                    said, out.baseline, r.value, r.low, r.high, out.feedback_ratio.value));
 }
 
 /// Naive in a process of its own, for shapes on which no expert runs. None where there is no

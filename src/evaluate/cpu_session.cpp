@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "os/files.h"
 #include "target/cpu/profile.h"
 #include "target/script_worker.h"
 #include "toolchain/builder.h"
@@ -49,17 +50,6 @@ TrustExpert library_finder(const CpuSessionOptions& options) {
   };
 }
 
-/// A profile from the cache may be of a busier moment, and would flatter every program.
-base::Result<kernel::HardwareProfile> measured_device(const toolchain::Builder& builder,
-                                                      target::ProfileOptions options) {
-  constexpr double kCalmer = 1.05;
-  KS_TRY(kernel::HardwareProfile cached, target::measure_cpu(builder, options));
-  KS_TRY(const kernel::HardwareProfile now, target::measure_rates(builder, options, cached));
-  if (now.float32_flops < kCalmer * cached.float32_flops) return cached;
-  options.again = true;
-  return target::measure_cpu(builder, options);
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<CpuSession>> CpuSession::open(const CpuSessionOptions& options,
@@ -74,6 +64,9 @@ base::Result<std::unique_ptr<CpuSession>> CpuSession::open(const CpuSessionOptio
   session->compiler_ = compiler.version;
   const std::filesystem::path cache =
       options.cache.empty() ? os::cache_folder(options.environment) : options.cache;
+  if (const auto made = os::make_folder(cache); !made)
+    return base::environment_error("cache", made.error().text(),
+                                   "set XDG_CACHE_HOME to a folder that can be written");
   const toolchain::Builder builder(compiler, sandbox, cache);
 
   const int every = static_cast<int>(os::allowed_cpus().size());
@@ -82,11 +75,12 @@ base::Result<std::unique_ptr<CpuSession>> CpuSession::open(const CpuSessionOptio
   target::ProfileOptions profile{.threads = threads,
                                  .cpus = cpus_for(threads),
                                  .worker = options.worker,
-                                 .seed = seeds.fork("profile").next()};
+                                 .seed = seeds.fork("profile").next(),
+                                 .doubt_cache = true};
   kernel::HardwareProfile device = target::describe_cpu(threads);
   if (options.measure) {
     progress("measuring the machine");
-    KS_TRY(device, measured_device(builder, profile));
+    KS_TRY(device, target::measure_cpu(builder, profile));
   }
   const auto target_on = [&](kernel::HardwareProfile d, int n, std::string_view name) {
     return std::make_unique<target::CpuTarget>(

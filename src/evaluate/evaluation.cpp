@@ -304,6 +304,7 @@ Tried<kernel::WorkloadTiming> Evaluation::time_on(const kernel::Workload& w,
                                .of = "program",
                                .against = expert ? "expert" : "parent",
                                .width = s_.options.ratio_width,
+                               .longest = 2 * share,
                                .parent = "parent",
                                .limit_per_call = s_.limit_of(w.name)};
   KS_TRIED(const ContestResult result, contest(entrants, *s_.truth, options, *s_.clock, s_.random));

@@ -1,7 +1,8 @@
 // Medians, ratios and their 95% intervals from timed batches.
 //
 // The host is noisy and the noise is lopsided, so the figures are medians and the intervals rest on
-// order statistics: they assume nothing of the distribution but that pairs are independent.
+// order statistics, which assume nothing of the distribution; where neighbours resemble each other
+// (the host drifts) the interval of a ratio widens.
 #pragma once
 
 #include <optional>
@@ -28,7 +29,8 @@ double median(std::vector<double> samples);
 /// infinite interval.
 Interval location(std::vector<double> samples);
 
-/// baseline / program from interleaved pairs: the location of the logarithms.
+/// baseline / program from interleaved pairs, A B and B A in turns, in the order of time: the
+/// location of the logarithms, wider where neighbouring pairs are correlated.
 kernel::Ratio paired_ratio(std::span<const double> baseline_ns, std::span<const double> program_ns);
 
 /// The same for batches that were not interleaved: each median's own interval, in quadrature; where

@@ -24,6 +24,10 @@ base::Result<std::vector<std::string>> new_task(std::string_view name,
   if (!kernel::is_name(name))
     return base::usage_error(fmt::format("task name \"{}\"", name),
                              "letters, digits and _ make a name, and it begins with no digit");
+  if (kernel::is_reserved_word(name))
+    return base::usage_error(fmt::format("task name \"{}\"", name),
+                             "is a word of C++, and the exported function is called like the task",
+                             "take another name");
   std::error_code error;
   if (std::filesystem::exists(folder, error) && !std::filesystem::is_empty(folder, error))
     return base::usage_error(folder.string(), "is there already",

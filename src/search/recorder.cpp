@@ -25,6 +25,7 @@ std::vector<base::Json> lines_of(std::span<const event::Event> events) {
 struct Folded {
   Engine engine;
   std::vector<base::Json> unwritten;  ///< reader lines of the last told line that are not there
+  std::string note;                   ///< of the first reader line that does not follow, or empty
 };
 
 base::Result<Folded> fold(const std::filesystem::path& folder, const store::RunInfo& info,
@@ -38,12 +39,18 @@ base::Result<Folded> fold(const std::filesystem::path& folder, const store::RunI
   };
   std::vector<base::Json> expected;
   std::size_t written = 0;
+  std::string note;
   for (const JournalLine& line : journal.lines) {
+    const std::string where = fmt::format("{}:{}", (folder / "journal.jsonl").string(), line.line);
     if (line.kind == JournalLine::Kind::event) {
+      // Readers only: what is said here differs between versions, and the state does not hang on
+      // it.
+      const bool follows = written < expected.size() && line.json == expected[written];
+      if (!follows && note.empty())
+        note = where + ": an event line that does not follow from the lines before it; not used";
       ++written;
       continue;
     }
-    const std::string where = fmt::format("{}:{}", (folder / "journal.jsonl").string(), line.line);
     KS_TRY(const Told told, parse_told(line.json, where, find));
     const std::vector<event::Event> events = engine.tell(told);
     if (sink) {
@@ -57,7 +64,7 @@ base::Result<Folded> fold(const std::filesystem::path& folder, const store::RunI
   } else {
     expected.clear();
   }
-  return Folded{std::move(engine), std::move(expected)};
+  return Folded{std::move(engine), std::move(expected), std::move(note)};
 }
 
 }  // namespace
@@ -93,7 +100,11 @@ base::Result<Resumed> resume(store::Run& run, const kernel::Definition& definiti
   KS_RETURN_IF_ERROR(run.append_events(folded.unwritten));
   KS_RETURN_IF_ERROR(run.replace_world_model(tree::world_model_json(folded.engine.tree())));
   const auto already = folded.engine.spent().wall;
-  return Resumed{std::move(folded.engine), already, run.contents().notes};
+  std::vector<std::string> notes = run.contents().notes;
+  if (run.contents().told == 0)
+    notes.push_back("the journal holds nothing yet: the search begins at the beginning");
+  if (!folded.note.empty()) notes.push_back(std::move(folded.note));
+  return Resumed{std::move(folded.engine), already, std::move(notes)};
 }
 
 base::Result<Resumed> reconstruct(const store::RunData& data,

@@ -1,7 +1,10 @@
 #include "store/run.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "os/files.h"
@@ -58,12 +61,29 @@ Run::Run(Run&&) noexcept = default;
 Run& Run::operator=(Run&&) noexcept = default;
 Run::~Run() = default;
 
-base::Result<Run> Run::create(const fs::path& folder, const RunInfo& info) {
+base::Result<void> Run::can_create(const fs::path& folder) {
   std::error_code error;
-  if (fs::exists(folder, error) && !fs::is_empty(folder, error)) {
+  const fs::file_status status = fs::status(folder, error);
+  if (fs::exists(status) && !fs::is_directory(status))
+    return base::usage_error(folder.string(), "is no folder", "choose another --out");
+  if (fs::exists(status) && !fs::is_empty(folder, error))
     return base::usage_error(folder.string(), "the folder is not empty",
                              "choose another --out, or resume the run in it");
-  }
+  fs::path there = fs::absolute(folder);
+  while (!fs::exists(there, error) && there != there.parent_path()) there = there.parent_path();
+  if (!fs::is_directory(there, error))
+    return base::usage_error(folder.string(), there.string() + " is no folder",
+                             "choose another --out");
+  if (access(there.c_str(), W_OK | X_OK) != 0)
+    return base::usage_error(
+        folder.string(),
+        fmt::format("nothing can be written in {}: {}", there.string(), std::strerror(errno)),
+        "choose another --out");
+  return {};
+}
+
+base::Result<Run> Run::create(const fs::path& folder, const RunInfo& info) {
+  KS_RETURN_IF_ERROR(can_create(folder));
   KS_RETURN_IF_ERROR(os::make_folder(folder / "programs"));
   KS_TRY(Descriptor lock, lock_folder(folder));
   KS_RETURN_IF_ERROR(os::write_file(folder / "run.json", base::to_text(to_json(info))));

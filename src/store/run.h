@@ -43,6 +43,8 @@ base::Result<RunInfo> parse_run_info(const base::Json& json, std::string_view wh
 /// A run folder open for writing. One process at a time: the lock goes with the process.
 class Run {
  public:
+  /// An error where `create` would fail: found before anything is measured.
+  static base::Result<void> can_create(const std::filesystem::path& folder);
   /// The folder must not exist, or be empty.
   static base::Result<Run> create(const std::filesystem::path& folder, const RunInfo& info);
   /// Opens a run that was there, repairs a torn last line (see `journal().notes`).

@@ -88,8 +88,9 @@ TEST_F(Cli, TasksAndDevicesSayWhatTheyAre) {
   ASSERT_TRUE(json) << tasks.output;
   std::vector<std::string> names;
   for (const auto& task : *json) names.push_back(task["name"]);
-  EXPECT_EQ(names, (std::vector<std::string>{"attention", "matmul", "rms_norm", "selective_scan",
-                                             "softmax"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"attention", "attention_decode", "matmul", "moe_routing",
+                                      "paged_attention", "rms_norm", "selective_scan", "softmax"}));
   const Ran devices = run({"devices", "--json"});
   ASSERT_EQ(devices.code, 0) << devices.output;
   EXPECT_GT(last_object(devices.output)["devices"][0]["float32_flops"].get<double>(), 1e8);
@@ -100,6 +101,7 @@ TEST_F(Cli, ANewTaskSearchesReportsAndExports) {
   ASSERT_EQ(run({"new-task", "row_dot"}).code, 0);
   EXPECT_EQ(run({"new-task", "row_dot"}).code, 2) << "an existing folder is left alone";
   EXPECT_EQ(run({"new-task", "row-dot"}).code, 2) << "a name has no hyphen";
+  EXPECT_EQ(run({"new-task", "int"}).code, 2) << "a word of C++";
   const Ran searched =
       run({"run", "row_dot", "--time", "30s", "--threads", "1", "--out", "found", "--json"});
   const base::Json summary = last_object(searched.output);

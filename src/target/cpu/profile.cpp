@@ -22,6 +22,7 @@ constexpr milliseconds kCopyTime{60};   // of each working set and kind of store
 constexpr milliseconds kLimit{30000};
 constexpr double kBatchNs = 10e6;
 constexpr double kLeastSignals = 50;
+constexpr double kCalmer = 1.05;  // a cached profile this much slower than now goes
 constexpr int kMostCalls = 100000;
 constexpr std::int64_t kLeastTraffic =
     std::int64_t{16} << 20;  // of a call, so that its threads stay with their part
@@ -180,9 +181,12 @@ base::Result<kernel::HardwareProfile> measure_cpu(const toolchain::Builder& buil
   if (!options.again)
     if (const auto text = os::read_file(file, 1 << 20))
       if (const auto json = base::parse_json(*text, file.string()))
-        if (auto cached = kernel::parse_hardware(*json, file.string()))
-          return cached;  // else measured again
-  KS_TRY(profile, measure_rates(builder, options, std::move(profile)));
+        if (auto cached = kernel::parse_hardware(*json, file.string())) {
+          if (!options.doubt_cache) return cached;
+          KS_TRY(profile, measure_rates(builder, options, *cached));
+          if (profile.float32_flops < kCalmer * cached->float32_flops) return cached;
+        }  // else measured again
+  KS_TRY(profile, measure_rates(builder, options, describe_cpu(options.threads)));
   CpuTarget target = make_target(builder, options);
   KS_RETURN_IF_ERROR(measure_bandwidth(target, options.threads, profile));
   profile.timer_overhead_ns = timer_overhead_ns();

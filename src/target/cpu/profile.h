@@ -17,6 +17,8 @@ struct ProfileOptions {
   std::vector<std::string> worker;  ///< as in CpuTargetOptions
   std::uint64_t seed = 0;
   bool again = false;  ///< measure although the cache has one
+  /// Measure the rates too: a profile of a busier moment would flatter every program.
+  bool doubt_cache = false;
 };
 
 /// Names, features and sizes only; nothing measured.

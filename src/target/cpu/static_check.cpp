@@ -140,6 +140,7 @@ class Checker {
     if (token.kind != Kind::identifier) return std::nullopt;
     const std::string& name = token.spelling;
     if (contains(kAssembly, name)) return fault(token.line, "inline assembly is not allowed");
+    if (name == "section" || name == "__section__") return section(token);
     if (contains(kLookups, name)) return fault(token.line, fmt::format("{} is not allowed", name));
     if (name == "_Pragma") return pragma_operator(token.line);
     if ((name == "import" || name == "module") && token.starts_line)
@@ -147,6 +148,13 @@ class Checker {
     const bool member = before.spelling == "." || before.spelling == "->";
     if (!member && contains(kSystem, name)) return system_call(token);
     return std::nullopt;
+  }
+
+  /// The name of a section goes into the assembly as it is.
+  std::optional<std::string> section(const CppToken& token) {
+    CppLexer ahead = lexer_;
+    if (ahead.next().spelling != "(" || ahead.next().kind != Kind::text) return std::nullopt;
+    return fault(token.line, "section attributes are not allowed");
   }
 
   std::optional<std::string> system_call(const CppToken& token) {

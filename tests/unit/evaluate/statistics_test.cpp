@@ -71,6 +71,43 @@ TEST(Statistics, IntervalCoversTheMedianNineteenTimesOfTwenty) {
   }
 }
 
+/// Share of paired intervals that hold the true ratio, where the noise of a pair keeps `memory` of
+/// that of the one before.
+double coverage(int pairs, double memory) {
+  base::Random random(7);
+  int covered = 0;
+  constexpr int kTrials = 2000;
+  for (int t = 0; t < kTrials; ++t) {
+    std::vector<double> base, program(static_cast<std::size_t>(pairs), 1.0);
+    double drift = random.unit() - 0.5;
+    for (int i = 0; i < pairs; ++i) {
+      drift = memory * drift + random.unit() - 0.5;
+      base.push_back(std::exp(0.1 * drift));
+    }
+    const kernel::Ratio r = paired_ratio(base, program);
+    covered += r.low <= 1 && 1 <= r.high;
+  }
+  return covered / static_cast<double>(kTrials);
+}
+
+TEST(Statistics, PairedIntervalsHoldWhereTheHostDrifts) {
+  for (const int pairs : {8, 12, 40, 150}) {
+    EXPECT_GE(coverage(pairs, 0), 0.94) << pairs;
+    EXPECT_GE(coverage(pairs, 0.5), 0.88) << pairs;
+  }
+}
+
+TEST(Statistics, WhatTheOrderDoesIsNoDrift) {
+  std::vector<double> base, program(40, 1.0);
+  base::Random random(3);
+  for (int i = 0; i < 40; ++i)
+    base.push_back((i % 2 == 0 ? 1.02 : 0.98) * std::exp(0.01 * (random.unit() - 0.5)));
+  const kernel::Ratio r = paired_ratio(base, program);
+  EXPECT_LT(r.low, 1);
+  EXPECT_GT(r.high, 1);
+  EXPECT_LT(r.high / r.low, 1.06);
+}
+
 TEST(Statistics, GeometricMeanAddsIntervalsInQuadrature) {
   const kernel::Ratio a{2, 1.8, 2.2, 10}, b{8, 8, 8, 6};
   const kernel::Ratio mean = geometric_mean(std::vector{a, b});

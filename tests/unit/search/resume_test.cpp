@@ -230,6 +230,34 @@ TEST(Resume, ATornLastLineIsDroppedAndSaid) {
               testing::ElementsAre(testing::HasSubstr("a torn last line was dropped")));
 }
 
+/// What resuming says of the whole run whose journal is `text`.
+std::vector<std::string> notes_of(const std::string& text) {
+  const os::TempFolder folder = temp_folder();
+  const fs::path path = folder.path() / "run";
+  fs::copy(whole().path, path, fs::copy_options::recursive);
+  EXPECT_TRUE(os::write_file(path / "journal.jsonl", text));
+  store::Run run = store::Run::open(path).value();
+  return resume(run, copy_task()).value().notes;
+}
+
+TEST(Resume, EventLinesOutOfOrderOrTwiceAreSaid) {
+  const std::string& journal = whole().journal;
+  EXPECT_THAT(notes_of(journal), testing::IsEmpty());
+  const std::size_t first = journal.find("{\"event\"");
+  const std::size_t second = journal.find('\n', first) + 1;
+  const std::size_t third = journal.find('\n', second) + 1;
+  ASSERT_EQ(journal.substr(second, 8), "{\"event\"");
+  const std::string a = journal.substr(first, second - first);
+  const std::string b = journal.substr(second, third - second);
+  const auto said = testing::ElementsAre(testing::HasSubstr("does not follow"));
+  EXPECT_THAT(notes_of(journal.substr(0, first) + b + a + journal.substr(third)), said);
+  EXPECT_THAT(notes_of(journal.substr(0, third) + b + journal.substr(third)), said);
+}
+
+TEST(Resume, AJournalThatIsGoneIsSaid) {
+  EXPECT_THAT(notes_of(""), testing::Contains(testing::HasSubstr("begins at the beginning")));
+}
+
 TEST(Resume, AMissingOrChangedProgramIsAnErrorThatNamesIt) {
   const os::TempFolder folder = temp_folder();
   const fs::path path = folder.path() / "run";

@@ -81,6 +81,16 @@ TEST_F(RunTest, AFolderThatIsNotEmptyIsNotTaken) {
   EXPECT_FALSE(store::Run::create(folder_, info()).has_value());
 }
 
+TEST_F(RunTest, WhereNoRunCanBeIsKnownBeforehand) {
+  EXPECT_TRUE(store::Run::can_create(folder_ / "deep" / "er"));
+  EXPECT_FALSE(std::filesystem::exists(folder_));
+  std::ofstream(temp_.path() / "file") << "x";
+  EXPECT_THAT(store::Run::can_create(temp_.path() / "file").error().text(),
+              HasSubstr("is no folder"));
+  EXPECT_THAT(store::Run::can_create(temp_.path() / "file" / "run").error().text(),
+              HasSubstr("is no folder"));
+}
+
 TEST_F(RunTest, WhereNothingIsStoredThatIsSaid) {
   EXPECT_THAT(store::Run::open(folder_).error().text(), HasSubstr("no run is stored here"));
 }

@@ -60,6 +60,8 @@ TEST(StaticCheck, SeesThroughSpelling) {
            "asm(\".incbin \\\"/etc/passwd\\\"\");\n",
            "__asm__ volatile(\"syscall\");\n",
            "a\\\nsm(\"nop\");\n",
+           "__attribute__((section(\".text,\\\"ax\\\"#\"))) int a;\n",
+           "[[gnu::__section__(\"x\")]] int a;\n",
            "#define A asm\n",
            "#pragma GCC dependency \"/etc/passwd\"\n",
            "#pragma GCC system_header\n",
