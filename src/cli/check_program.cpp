@@ -8,26 +8,15 @@
 #include "cli/home.h"
 #include "kernel/bind.h"
 #include "os/files.h"
+#include "target/metal/gpu_profile.h"
 #include "task/inputs.h"
 
 namespace ksearch::cli {
 namespace {
 namespace fs = std::filesystem;
 
-/// What `device.*` means where a program for an Apple GPU is checked: an M1 Max, as Apple and
-/// published measurements describe it.
-kernel::HardwareProfile apple_profile() {
-  kernel::HardwareProfile profile;
-  profile.name = "apple-m1-max";
-  profile.kind = "metal";
-  profile.cores = 32;
-  profile.simd_width = 32;
-  profile.group_memory = 32768;
-  profile.max_group_size = 1024;
-  profile.l1_bytes = 8 << 10;
-  profile.l2_bytes = 512 << 10;
-  return profile;
-}
+/// What `device.*` means in a plan that is checked.
+constexpr std::string_view kDevice = "apple-m1-max";
 
 base::Result<kernel::Workload> workload_of(const task::Task& task, const std::string& name) {
   std::vector<std::string> names;
@@ -82,7 +71,9 @@ base::Result<std::optional<simt::ProgramCases>> program_cases(const Context& con
   KS_TRY(const task::Task task, open_task(context.home, json["task"].get<std::string>()));
   KS_TRY(const kernel::Program program, kernel::load_program(path, task.definition));
   KS_TRY(const kernel::Workload workload, workload_of(task, options.workload));
-  const kernel::HardwareProfile device = apple_profile();
+  KS_TRY(const target::GpuProfile profile,
+         target::load_gpu_profile(context.home.hardware_folder(), kDevice));
+  const kernel::HardwareProfile device = target::as_hardware(profile);
   KS_TRY(const kernel::TunableChoice choice,
          kernel::choose(program, task.definition, workload, device, program.select));
   KS_TRY(const kernel::BoundProgram bound,
