@@ -9,7 +9,7 @@
 namespace ksearch::simt::msl {
 namespace {
 
-bool is_space(const Token& token) {
+bool names_space(const Token& token) {
   return token.is("device") || token.is("constant") || token.is("thread") ||
          token.is("threadgroup");
 }
@@ -68,7 +68,7 @@ class SpaceChecker {
     for (; i < end; ++i) {
       const Token& token = tokens_[i];
       if (token.kind == Token::Kind::attribute || is_qualifier(token)) continue;
-      if (is_space(token)) {
+      if (names_space(token)) {
         // float* thread* p: the last one is the pointer's own.
         if (!d.pointer) d.space = token.spelling;
         continue;
@@ -86,7 +86,7 @@ class SpaceChecker {
       }
     }
     while (i < end && (tokens_[i].is("*") || tokens_[i].is("&") || tokens_[i].is("const") ||
-                       is_space(tokens_[i]))) {
+                       names_space(tokens_[i]))) {
       d.pointer = d.pointer || tokens_[i].is("*") || tokens_[i].is("&");
       ++i;
     }
@@ -202,6 +202,7 @@ class SpaceChecker {
 
   /// The space that the expression at `i` points to: `p`, `p + 1`, `&x`, `&p[1]`, or a cast.
   std::string space_of(std::size_t i, const Spaces& spaces) const {
+    if (i + 2 >= tokens_.size()) return {};
     if (tokens_[i].is("reinterpret_cast") && tokens_[i + 1].is("<"))
       return read(i + 2, source_.after_angle(i + 1) - 1).space;
     if (tokens_[i].is("(")) {
@@ -275,7 +276,7 @@ class SpaceChecker {
       if (scopes_.function_of[i] >= 0 || !begins_statement(i) ||
           !types_.contains(tokens_[i].spelling))
         continue;
-      const Declarator d = read(i, tokens_.size());
+      const Declarator d = read(i, tokens_.size() - 2);
       if (d.pointer && d.space.empty() && types_.contains(d.type) &&
           tokens_[d.name].is_identifier() && tokens_[d.name + 1].is(";"))
         say(d.name, fmt::format("member {} names no address space: Apple's compiler refuses it",

@@ -8,7 +8,7 @@ namespace ksearch::simt::msl {
 namespace {
 
 /// Code that waits where something in it does, and the names that it makes wait.
-struct Body {
+struct Waiter {
   std::set<std::string> names;
   std::size_t open = 0, close = 0;
   bool waits = false;
@@ -33,7 +33,7 @@ std::string class_around(const Source& source, std::size_t i) {
 }
 
 /// auto name = [...](...) { ... };
-void add_lambdas(const Source& source, std::vector<Body>& bodies) {
+void add_lambdas(const Source& source, std::vector<Waiter>& bodies) {
   for (std::size_t i = 1; i + 2 < source.tokens.size(); ++i) {
     if (!source.tokens[i].is_identifier() || !source.tokens[i + 1].is("=") ||
         !source.tokens[i + 2].is("["))
@@ -102,9 +102,9 @@ void add_variables(const Source& source, std::string_view type, std::set<std::st
 }
 
 std::set<std::string> waiting_names(const Source& source, const Scopes& scopes) {
-  std::vector<Body> bodies;
+  std::vector<Waiter> bodies;
   for (const Function& function : scopes.functions) {
-    Body body{{function.name}, function.open, function.close};
+    Waiter body{{function.name}, function.open, function.close};
     if (function.name == "operator" && source.tokens[function.name_at + 1].is("(")) {
       body.names.clear();
       if (const std::string type = class_around(source, function.head); !type.empty())
@@ -116,7 +116,7 @@ std::set<std::string> waiting_names(const Source& source, const Scopes& scopes) 
   std::set<std::string> waiting;
   for (bool grown = true; grown;) {
     grown = false;
-    for (Body& body : bodies) {
+    for (Waiter& body : bodies) {
       if (body.waits) continue;
       for (std::size_t i = body.open; i < body.close && !body.waits; ++i) {
         const std::string& name = source.tokens[i].spelling;

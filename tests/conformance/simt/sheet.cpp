@@ -63,7 +63,8 @@ class Reader {
     if (word == "launch") return launch(rest);
     if (word == "body") return body(rest);
     if (sheet_.launches.empty()) throw std::runtime_error("no launch stands before it");
-    if (word.starts_with("buffer") || word.starts_with("inout")) return buffer(word, rest);
+    if (word.starts_with("buffer") || word.starts_with("inout") || word == "scalar")
+      return buffer(word, rest);
     if (word == "bind") return bind(rest);
     if (word == "expect") return expect(rest);
     if (word == "finds") {
@@ -139,6 +140,7 @@ class Reader {
     parsed->name = name;
     parsed->init.seed = sheet_.all.buffers.size() + 1;
     if (word.starts_with("inout")) parsed->role = simt::Role::inout;
+    if (word == "scalar") parsed->shape.clear();
     sheet_.all.buffers.push_back(*parsed);
     launch.bind[index] = name;
   }

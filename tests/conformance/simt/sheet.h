@@ -5,6 +5,7 @@
 //               [const=INDEX:VALUE,...]
 //   buffer NAME=DTYPE:SHAPE[:KIND[:A[:B]]]    the next index; "buffer@3 ..." another
 //   inout  NAME=...                           starts with contents and is written
+//   scalar NAME=...                           of no dimension
 //   bind   INDEX LABEL.NAME                   the buffer of a launch before
 //   expect NAME[i] = FORMULA [within X]       X: relative, of max(1, |want|)
 //   expect NAME = 1, 2, 3 [within X]
