@@ -81,5 +81,7 @@ build() {  # build PRESET [TARGET...]
   cmake --preset "$preset" "${launcher[@]}" ${KSEARCH_WERROR:+-DKSEARCH_WERROR=ON} > "build-$preset.log" 2>&1 ||
     { cat "build-$preset.log" >&2; fail "cmake failed"; }
   rm -f "build-$preset.log"
-  cmake --build "build/$preset" ${1:+--target "$@"} -- --quiet || fail "The build failed"
+  local quiet=--quiet  # a person sees what is done, a log does not
+  [ -t 2 ] && quiet=
+  cmake --build "build/$preset" ${1:+--target "$@"} -- ${quiet:+"$quiet"} || fail "The build failed"
 }

@@ -177,6 +177,18 @@ void setup_check(CLI::App& app, Parsed& parsed) {
   app.add_option("--optimize", options.optimize, "Of the compiled kernel")
       ->capture_default_str()
       ->check(CLI::IsMember({0, 2}));
+  app.add_option(
+         "--trace-groups", options.trace_groups,
+         "Groups of a launch whose work is counted, a sample where it has more: a number, all, "
+         "0 for none")
+      ->capture_default_str();
+  app.add_flag("--no-trace", options.no_trace,
+               "Outputs only: nothing is watched, several times as fast");
+  app.add_option("--jobs", options.jobs, "CPU threads; the report is the same [all CPUs]")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--memory", options.memory_gib, "GiB for the buffers and what watches them")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   app.add_option("--dump", options.dump, "Folder for the bytes of each output, NAME.bin");
   app.add_flag("--unsafe-no-sandbox", options.no_sandbox,
                "Run the kernel without confinement where none can be had");

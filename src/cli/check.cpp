@@ -12,6 +12,7 @@
 #include "cli/check_program.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "cli/trace_text.h"
 #include "report/columns.h"
 #include "simt/explain.h"
 #include "simt/headers.h"
@@ -156,27 +157,6 @@ void print_finding(const report::Style& style, const simt::Case& all,
   if (finding.count > 1) fmt::print("  seen {} times\n", finding.count);
 }
 
-void print_trace(const base::Json& trace) {
-  if (trace.contains("stages"))
-    for (const base::Json& stage : trace["stages"]) print_trace(stage);
-  if (!trace.contains("buffers")) return;
-  fmt::print("\n{:<16}{:>12}{:>14}{:>14}{:>14}{:>14}\n", "buffer", "bytes", "read", "written",
-             "constant", "touched");
-  for (const base::Json& buffer : trace["buffers"]) {
-    const auto number = [&](const char* key) { return buffer.value(key, std::uint64_t{0}); };
-    fmt::print("{:<16}{:>12}{:>14}{:>14}{:>14}{:>14}\n", buffer.value("name", ""), number("bytes"),
-               number("bytes_read"), number("bytes_written"), number("constant_bytes_read"),
-               std::max(number("distinct_bytes_read"), number("distinct_bytes_written")));
-  }
-  const auto number = [&](const char* key) { return trace.value(key, std::uint64_t{0}); };
-  fmt::print(
-      "groups {}, threads {}, SIMD-group operations {}, barriers {} of groups and {} of "
-      "SIMD-groups\nthreadgroup memory {} bytes, read {}, written {}\n",
-      number("groups"), number("threads"), number("simd_operations"),
-      number("threadgroup_barriers"), number("simdgroup_barriers"), number("group_memory_bytes"),
-      number("group_bytes_read"), number("group_bytes_written"));
-}
-
 }  // namespace
 
 base::Result<int> check(const Context& context, const CheckOptions& options) {
@@ -190,11 +170,17 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
   KS_TRY(const toolchain::Compiler clang, simt::find_clang(context.environment));
   os::SandboxOptions confinement;
   confinement.allow_none = options.no_sandbox;
+  confinement.remember = os::cache_folder(context.environment) / "sandbox";
   KS_TRY(const os::Sandbox sandbox, os::Sandbox::find(confinement));
   const toolchain::Builder builder(clang, sandbox, os::cache_folder(context.environment));
   simt::CheckOptions how;
   KS_TRY(how.schedule, simt::parse_schedule(options.schedule));
   how.optimize = options.optimize;
+  KS_TRY(how.trace_groups, simt::parse_trace_groups(options.trace_groups));
+  how.watch = !options.no_trace;
+  if (options.no_trace) how.trace_groups = 0;
+  how.jobs = options.jobs > 0 ? options.jobs : std::max<std::size_t>(os::allowed_cpus().size(), 1);
+  how.memory_bytes = static_cast<std::uint64_t>(options.memory_gib * (1 << 30));
   how.worker = {os::executable_path().string(), "worker", "simt"};
   KS_TRY(const simt::Report report,
          program ? simt::check_sequence(builder, program->cases, program->scratch, how)
@@ -219,7 +205,10 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
                          : report::paint(style, report::Paint::bad,
                                          fmt::format("{} finding{}", report.findings.size(),
                                                      report.findings.size() == 1 ? "" : "s")));
-  print_trace(report.trace);
+  if (report.trace.contains("stages"))
+    for (const base::Json& stage : report.trace["stages"]) fmt::print("{}", trace_text(stage));
+  else
+    fmt::print("{}", trace_text(report.trace));
   return code;
 }
 

@@ -123,7 +123,7 @@ base::Result<void> drive(const Search& search) {
   options.sink = search.watcher;
   options.leave = [] { return InterruptWatch::interrupted(); };
   options.pause = pause_after_loss;
-  if (search.certify_only)
+  if (search.certify_only && search.engine->phase() == search::Phase::searching)
     options.stop_asked = [] { return search::Stop{"asked to certify", true}; };
   return search::run_one_at_a_time(*search.engine, engineers.start(), engineers.hands(), options);
 }
@@ -135,7 +135,11 @@ base::Result<void> ablate(evaluate::CpuSession& session, const engineer::Catalog
   if (!winner) return {};
   KS_TRY(const auto variants,
          report::leave_one_out(catalog, path_ids(engine, winner->node_id), winner->program));
-  if (variants.empty()) return {};
+  if (variants.empty()) {
+    progress(
+        "no step of the winner can be left out: the catalog has no program without one of them");
+    return {};
+  }
   base::Json json{{"format", "ksearch.ablation/1"}, {"program", winner->hash}};
   json["steps"] = base::Json::array();
   for (const report::Variant& variant : variants) {

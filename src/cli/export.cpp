@@ -21,6 +21,7 @@ struct Subject {
   kernel::Program program;
   kernel::HardwareProfile device;
   std::vector<std::string> credit;
+  std::string doubt = "it was not measured";  ///< why its speed is not certified, or empty
 };
 
 std::string ratio_line(const char* to, const std::optional<kernel::Ratio>& ratio,
@@ -28,6 +29,13 @@ std::string ratio_line(const char* to, const std::optional<kernel::Ratio>& ratio
   if (!ratio) return "";
   return fmt::format("  {:.2f} times {}{}{} [{:.2f}, {:.2f}]", ratio->value, to,
                      who.empty() ? "" : ": ", who, ratio->low, ratio->high);
+}
+
+std::string why_not_certified(const search::Engine& engine, const std::string& program) {
+  for (const auto& c : engine.certificates())
+    if (c.program == program && c.certificate)
+      return c.certificate->passed ? "" : c.certificate->summary();
+  return "the search did not come to it";
 }
 
 base::Result<Subject> from_run(const fs::path& folder) {
@@ -42,7 +50,7 @@ base::Result<Subject> from_run(const fs::path& folder) {
                              "there is nothing to export");
   KS_TRY(const kernel::HardwareProfile device,
          kernel::parse_hardware(data.info.device, "run.json: device"));
-  Subject subject{std::move(task), record->program, device, {}};
+  Subject subject{std::move(task), record->program, device, {}, {}};
   if (record->outcome) subject.program.select = record->outcome->select;
 
   const report::RunSummary summary = report::summarise(data.info, engine);
@@ -55,7 +63,9 @@ base::Result<Subject> from_run(const fs::path& folder) {
          {ratio_line("the naive program", summary.best->naive, ""),
           ratio_line("the best library", summary.best->expert, summary.best->expert_name)})
       if (!line.empty()) subject.credit.push_back(line);
-    subject.credit.push_back(fmt::format("Certificate: {}.", summary.best->certificate));
+    subject.doubt = why_not_certified(engine, record->hash);
+    subject.credit.push_back(subject.doubt.empty() ? "Certificate: passed."
+                                                   : "NOT CERTIFIED: " + subject.doubt);
   }
   for (const auto& c : engine.certificates())
     if (c.program == record->hash && c.certificate && c.certificate->passed)
@@ -80,7 +90,8 @@ base::Result<Subject> from_program(const Context& context, const fs::path& path,
                  program,
                  target::describe_cpu(1),
                  {fmt::format("Program {} of task {}, exported by ksearch {}; not measured.",
-                              program.hash(), name, KSEARCH_VERSION)}};
+                              program.hash(), name, KSEARCH_VERSION)},
+                 "it was not measured"};
 }
 
 }  // namespace
@@ -122,6 +133,7 @@ base::Result<int> export_files(const Context& context, const ExportOptions& opti
              (out / (exported.name + ".cpp")).string());
   for (const std::string& function : exported.functions) fmt::print("  {}\n", function);
   fmt::print("Compile with: {}\n", exported.compile_command);
+  if (!subject.doubt.empty()) fmt::print(stderr, "No certificate: {}\n", subject.doubt);
   return kDone;
 }
 

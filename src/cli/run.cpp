@@ -76,6 +76,11 @@ base::Result<int> run(const Context& context, const RunOptions& options) {
   KS_TRY(const engineer::Catalog catalog,
          engineer::load_catalog(context.home.catalog_folder(task, kernel::Dialect::cpp),
                                 task.definition));
+  if (options.engineer == "catalog" && catalog.steps.empty())
+    return base::usage_error(
+        context.home.catalog_folder(task, kernel::Dialect::cpp).string(),
+        "there is no step: the catalog knows nothing of this operation",
+        "put one there (CONTRIBUTING.md: a catalog step); ksearch eval judges single programs");
   const std::filesystem::path folder = options.out.empty() ? new_run_folder(task.definition.name)
                                                            : std::filesystem::path(options.out);
   KS_RETURN_IF_ERROR(store::Run::can_create(folder));

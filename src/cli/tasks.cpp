@@ -22,10 +22,11 @@ base::Json task_json(const Home& home, const task::Task& task, bool python) {
     const std::string name = expert.name.substr(0, expert.name.find(" ("));
     if (std::ranges::find(experts, name) == experts.end()) experts.push_back(name);
   }
-  std::size_t steps = 0;
-  if (const auto catalog =
-          engineer::load_catalog(home.catalog_folder(task, kernel::Dialect::cpp), task.definition))
-    steps = catalog->steps.size();
+  std::vector<std::string> notes = task.notes;
+  const auto catalog =
+      engineer::load_catalog(home.catalog_folder(task, kernel::Dialect::cpp), task.definition);
+  const std::size_t steps = catalog ? catalog->steps.size() : 0;
+  if (!catalog) notes.push_back(catalog.error().text());
   return {{"name", task.definition.name},
           {"folder", task.folder.string()},
           {"description", task.definition.description},
@@ -35,7 +36,7 @@ base::Json task_json(const Home& home, const task::Task& task, bool python) {
           {"catalog_steps", steps},
           {"experts", experts},
           {"needs", task.needs(python)},
-          {"notes", task.notes}};
+          {"notes", notes}};
 }
 
 std::string joined(const base::Json& list) {

@@ -88,7 +88,7 @@ class LineWatcher final : public Watcher {
   LineWatcher(int fd, const report::Style& style) : fd_(fd), style_(style) {}
 
   void on(const event::Event& event) override {
-    if (std::holds_alternative<event::StageProgress>(event.what)) return;
+    if (const auto* stage = std::get_if<event::StageProgress>(&event.what)) return on_stage(*stage);
     started_ = !std::holds_alternative<event::RunEnded>(event.what);
     const std::string text = event::summary(event);
     if (text.empty()) return;
@@ -106,6 +106,14 @@ class LineWatcher final : public Watcher {
   void close() override {}
 
  private:
+  /// A certificate takes minutes: that it goes on is said every so often.
+  void on_stage(const event::StageProgress& stage) {
+    constexpr auto kSilence = std::chrono::seconds(10);
+    const auto now = Steady::now();
+    if (!stage.what.starts_with("certify") || now - said_ < kSilence) return;
+    said_ = now;
+    line(fmt::format("{:>6}  {}", "", stage.what));
+  }
   void line(std::string text) {
     text = report::printable(style_, text) + "\n";
     // A reader that is gone must not end the run.
@@ -116,6 +124,7 @@ class LineWatcher final : public Watcher {
   report::Style style_;
   std::string last_kind_;
   bool started_ = false;
+  Steady::time_point said_{};
 };
 
 }  // namespace

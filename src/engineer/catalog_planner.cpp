@@ -64,6 +64,17 @@ std::string alternatives(const Step& step, const Catalog& catalog) {
   return fmt::format("alternative to {}", fmt::join(names, ", "));
 }
 
+/// What a step is expected to reach here: its author measured beside another library, on another
+/// machine, so the ratio of its parent there and here goes along.
+std::optional<double> expected_here(const Step& step, const Step* parent_step,
+                                    const tree::Node& parent) {
+  if (!step.action.expected) return std::nullopt;
+  const auto there = parent_step ? parent_step->action.expected : std::nullopt;
+  const auto here = parent.ours.score;
+  if (!there || !here || *there <= 0 || *here <= 0) return step.action.expected;
+  return rounded(*step.action.expected * *here / *there);
+}
+
 }  // namespace
 
 CatalogPlanner::CatalogPlanner(CatalogContext context)
@@ -97,6 +108,7 @@ tree::EditScript CatalogPlanner::proposals(const tree::Tree& tree, int limit) co
     node.decision = parent->is_root() ? "from naive" : "after " + parent->id;
     node.choice = step.action.title;
     node.action = step.action;
+    node.action.expected = expected_here(step, context_.catalog->find(parent->id), *parent);
     // A neutral fit leaves the step's own score; a perfect one adds half of it, none takes half.
     node.action.score = rounded(clamp01(step.action.score * (0.5 + fit(step, traits_))));
     node.rating = rounded(std::clamp(step.rating * (0.5 + fit(step, traits_)), 0.0, 10.0));
@@ -149,7 +161,9 @@ tree::EditScript CatalogPlanner::revisions(const tree::Tree& tree) const {
     if (std::abs(score - node->action.score) <= 0.05 * node->action.score) continue;
     Json action{{"score_0_to_1", score}};
     if (step->action.expected) {
-      action["expected_vs_baseline_factor"] = rounded(*step->action.expected * factor);
+      const tree::Node& parent = tree.at(node->parent);
+      action["expected_vs_baseline_factor"] =
+          rounded(*expected_here(*step, context_.catalog->find(parent.id), parent) * factor);
     }
     script.ops.push_back(tree::update_op(
         node->id, {{"action", std::move(action)}, {"overall_rating_0_to_10", rating}}));

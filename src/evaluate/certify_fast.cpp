@@ -204,8 +204,9 @@ base::Result<void> equal_read_equal(Certification& c, target::Worker& worker) {
       std::abs(std::log(all.value)) <= kEqualWithin || (all.low <= 1 && all.high >= 1);
   const bool passed = near && all.high / all.low < kNarrow;
   c.add("a_a_ratio", passed,
-        fmt::format("the program against itself in a second process: {:.4f} ({:.4f} to {:.4f})",
-                    all.value, all.low, all.high),
+        fmt::format("the program against itself in a second process: {:.4f} ({:.4f} to {:.4f}); 1, "
+                    "and an interval under {} times wide, is wanted",
+                    all.value, all.low, all.high, kNarrow),
         std::move(details));
   return {};
 }
@@ -261,10 +262,14 @@ void ratios(Certification& c) {
   const double width = std::isfinite(r.low) && std::isfinite(r.high) ? r.high / r.low : kBlurred;
   const bool narrow = width < (r.low > 1 ? kBlurred : kNarrow);
   const char* said = r.low > 1 ? "faster than" : r.high < 1 ? "slower than" : "not told apart from";
+  const std::string wide =
+      narrow ? ""
+             : fmt::format("; the interval is too wide to say ({} times is allowed)",
+                           r.low > 1 ? kBlurred : kNarrow);
   c.add("ratio", narrow,
         fmt::format("{} {}: {:.3f} ({:.3f} to {:.3f}) of its speed on held-out shapes, {:.3f} on "
-                    "feedback shapes, interleaved A B B A",
-                    said, out.baseline, r.value, r.low, r.high, out.feedback_ratio.value));
+                    "feedback shapes, interleaved A B B A{}",
+                    said, out.baseline, r.value, r.low, r.high, out.feedback_ratio.value, wide));
 }
 
 /// Naive in a process of its own, for shapes on which no expert runs. None where there is no

@@ -10,6 +10,13 @@ namespace {
 
 using base::Match;
 
+/// The interval, where it is so wide that the figure alone would mislead.
+std::string doubt(const kernel::Ratio& ratio) {
+  constexpr double kWide = 1.5;
+  if (ratio.high < kWide * ratio.low) return "";
+  return fmt::format(" [{:.3g}, {:.3g}]", ratio.low, ratio.high);
+}
+
 std::string gain(const char* label, const std::optional<double>& value) {
   return value ? fmt::format(", {} {:.2f}x", label, *value) : std::string();
 }
@@ -17,7 +24,9 @@ std::string gain(const char* label, const std::optional<double>& value) {
 std::string in_words(const Spent& spent, const Limits& limits) {
   std::string text = fmt::format("{}", spent.evaluations);
   if (limits.evaluations) text += fmt::format(" of {}", *limits.evaluations);
-  text += fmt::format(" evaluations, {:.0f} s", std::chrono::duration<double>(spent.wall).count());
+  text += fmt::format(" evaluation{}, {:.0f} s",
+                      spent.evaluations == 1 && !limits.evaluations ? "" : "s",
+                      std::chrono::duration<double>(spent.wall).count());
   if (limits.wall) {
     text += fmt::format(" of {:.0f} s", std::chrono::duration<double>(*limits.wall).count());
   }
@@ -99,8 +108,11 @@ std::string summary(const Event& event) {
             },
             [](const BestImproved& e) {
               std::string text = fmt::format("best so far: {}", e.node_id);
-              if (e.naive) text += fmt::format(", {:.2f}x naive", e.naive->value);
-              if (e.expert) text += fmt::format(", {:.3f}x {}", e.expert->value, e.expert_name);
+              if (e.naive)
+                text += fmt::format(", {:.2f}x naive{}", e.naive->value, doubt(*e.naive));
+              if (e.expert)
+                text +=
+                    fmt::format(", {:.3f}x {}{}", e.expert->value, e.expert_name, doubt(*e.expert));
               return text + (e.modelled ? " (modelled)" : "");
             },
             [](const BudgetSpent& e) {

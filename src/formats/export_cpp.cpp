@@ -186,6 +186,7 @@ std::string header_text(const CppExportRequest& request, const std::string& name
   for (const auto& t : request.definition->outputs) describe(t, "out  ");
   out +=
       "   float16 and bfloat16 are their 16 bits in a uint16_t. Outputs must not overlap inputs.\n"
+      "   Checked on finite inputs; infinities and NaNs may give anything finite or not.\n"
       "   threads: how many to use; 0 takes all the machine has. workspace: NAME_workspace(...) "
       "bytes\n"
       "   that no other call uses meanwhile, or null: then they are allocated for the call. */\n";

@@ -37,6 +37,9 @@ struct SandboxOptions {
   bool allow_none = false;               ///< the user said --unsafe-no-sandbox
   std::vector<std::filesystem::path> search = {"/usr/bin", "/bin",
                                                "/usr/local/bin"};  ///< for bwrap
+  /// A folder that keeps which way worked, for an hour, so that it is not tried each time: what is
+  /// confined by a way that works no more fails to start. Empty: always tried.
+  std::filesystem::path remember = {};
 };
 
 class Sandbox {

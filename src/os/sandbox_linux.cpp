@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "os/files.h"
 #include "os/landlock_linux.h"
 #include "os/sandbox.h"
 
@@ -13,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kProbeLimit{10};
+constexpr std::chrono::hours kRemembered{1};
 
 /// Programs, headers and libraries; nothing of a user's, nothing of the machine's configuration but
 /// what the loader and Debian's alternatives need.
@@ -58,14 +60,33 @@ Command in_namespaces(Command command, const Policy& policy, const fs::path& bub
   return command;
 }
 
+/// Whether the same was found to work a short while ago, by this user since this boot.
+bool worked(const fs::path& note) {
+  std::error_code code;
+  const auto written = fs::last_write_time(note, code);
+  return !note.empty() && !code && fs::file_time_type::clock::now() - written < kRemembered;
+}
+
+fs::path note_of(const SandboxOptions& options, const Sandbox& sandbox) {
+  if (options.remember.empty()) return {};
+  const auto boot = read_file("/proc/sys/kernel/random/boot_id");
+  if (!boot) return {};
+  return options.remember /
+         fmt::format("{}-{}-{}", name(sandbox.way()), ::getuid(), boot->substr(0, 36));
+}
+
 /// Empty where `way` works, else why not.
-std::string probe(const Sandbox& sandbox) {
+std::string probe(const Sandbox& sandbox, const fs::path& note) {
+  if (worked(note)) return {};
   const auto command = sandbox.confine({.argv = {"/usr/bin/true"}}, {.programs = true});
   if (!command) return command.error().text();
   const auto finished = run(*command, kProbeLimit);
   if (!finished) return finished.error().text();
   if (finished->timed_out) return "it hangs";
-  if (finished->status.code == 0 && finished->status.signal == 0) return {};
+  if (finished->status.code == 0 && finished->status.signal == 0) {
+    if (!note.empty()) static_cast<void>(write_file(note, sandbox.description()));
+    return {};
+  }
   return finished->output.empty() ? fmt::format("status {}", finished->status.code)
                                   : finished->output.substr(0, finished->output.find('\n'));
 }
@@ -82,8 +103,9 @@ base::Result<Sandbox> Sandbox::find(const SandboxOptions& options) {
     for (const fs::path& folder : options.search)
       if (sandbox.bubblewrap_.empty() && ::access((folder / "bwrap").c_str(), X_OK) == 0)
         sandbox.bubblewrap_ = folder / "bwrap";
-    const std::string fault =
-        sandbox.bubblewrap_.empty() ? "bwrap is not installed" : probe(sandbox);
+    const std::string fault = sandbox.bubblewrap_.empty()
+                                  ? "bwrap is not installed"
+                                  : probe(sandbox, note_of(options, sandbox));
     if (fault.empty()) return sandbox;
     why += "namespaces: " + fault + "; ";
   }
@@ -92,7 +114,8 @@ base::Result<Sandbox> Sandbox::find(const SandboxOptions& options) {
     sandbox.way_ = SandboxWay::landlock;
     const int abi = landlock_abi();
     sandbox.description_ = fmt::format("Landlock {}, system call filter", abi);
-    const std::string fault = abi == 0 ? "the kernel does not offer it" : probe(sandbox);
+    const std::string fault =
+        abi == 0 ? "the kernel does not offer it" : probe(sandbox, note_of(options, sandbox));
     if (fault.empty()) return sandbox;
     why += "Landlock: " + fault + "; ";
   }

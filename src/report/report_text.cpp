@@ -107,6 +107,19 @@ std::string certificate_text(const Style& style, const RunSummary& summary) {
   return "none: the search did not come to it";
 }
 
+/// What shares of a ceiling are shares of: measured when the run's session opened.
+std::string ceilings_text(const Style& style, const Json& device) {
+  const auto profile = kernel::parse_hardware(device, "device");
+  if (!profile || profile->float32_flops <= 0) return "";
+  std::string text = fmt::format("{:.0f} GFLOP/s float32", profile->float32_flops / 1e9);
+  if (profile->bfloat16_flops > 0)
+    text += fmt::format(", {:.0f} GFLOP/s bfloat16", profile->bfloat16_flops / 1e9);
+  for (const kernel::BandwidthPoint& point : profile->bandwidth)
+    text += fmt::format(", {:.1f} GB/s over {}", point.bytes_per_second / 1e9,
+                        bytes_text(point.working_set_bytes));
+  return "  " + printable(style, text) + "\n";
+}
+
 std::string baselines_text(const Style& style, const Json& baselines) {
   std::vector<std::vector<std::string>> rows{{"  workload", "naive", "expert", "time"}};
   for (const Json& w : baselines.value("workloads", Json::array())) {
@@ -129,7 +142,7 @@ std::string baselines_text(const Style& style, const Json& baselines) {
 
 std::string calibration_text(const Calibration& calibration) {
   if (calibration.nodes == 0) return "no step has both a predicted and a measured gain";
-  std::string text = fmt::format("{} steps", calibration.nodes);
+  std::string text = fmt::format("{} step{}", calibration.nodes, calibration.nodes == 1 ? "" : "s");
   if (calibration.bias)
     text += fmt::format("; measured gain is {:.2f} times what was predicted (geometric mean)",
                         *calibration.bias);
@@ -229,9 +242,10 @@ std::string summary_text(const Style& style, const RunSummary& summary, const Ru
   const Paint mood = summary.status == "passed"    ? Paint::good
                      : summary.status == "nothing" ? Paint::bad
                                                    : Paint::busy;
+  const bool uncertified = summary.status == "nothing" && summary.best;
   std::string out = "\n" + paint(style, Paint::strong, summary.info.task) + " on " +
                     printable(style, device_name(summary.info)) + ": " +
-                    paint(style, mood, summary.status) + "\n\n";
+                    paint(style, mood, uncertified ? "not certified" : summary.status) + "\n\n";
   if (summary.best) {
     const BestProgram& best = *summary.best;
     out += line(style, "best",
@@ -273,6 +287,8 @@ std::string report_text(const Style& style, const RunSummary& summary, const Run
   out += heading(style, "Outcomes") + "  " + outcomes_text(summary) + "\n" +
          failures_text(style, engine);
   out += heading(style, "Predictions") + "  " + calibration_text(summary.calibration) + "\n";
+  if (const std::string ceilings = ceilings_text(style, summary.info.device); !ceilings.empty())
+    out += heading(style, "Ceilings, measured at the start") + ceilings;
   if (files.baselines.is_object())
     out += heading(style, "Baselines") + baselines_text(style, files.baselines);
   if (!summary.certificates.empty())

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstring>
+#include <future>
 
+#include "os/refused_call.h"
 #include "os/shared_memory.h"
 #include "simt/engine/finding.h"
 #include "simt/engine/worker.h"
@@ -16,6 +20,7 @@
 #include "simt/msl/body.h"
 #include "simt/object.h"
 #include "simt/stages.h"
+#include "simt/traced.h"
 
 namespace ksearch::simt {
 namespace {
@@ -23,8 +28,8 @@ namespace fs = std::filesystem;
 using base::Json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t kMostThreads = 1024;  // Metal feature tables
-constexpr std::size_t kSharedAlignment = 256;
+constexpr std::uint32_t kMostThreads = 1024;        // Metal feature tables
+constexpr std::size_t kSharedAlignment = 16 << 10;  // a page of any system
 constexpr std::size_t kReportBytes = 8 << 20;
 
 double seconds_since(Clock::time_point start) {
@@ -52,6 +57,10 @@ struct Shared {
   std::vector<std::size_t> at;
 };
 
+base::Result<void> refill(const Case& all, const Shared& shared, std::size_t i) {
+  return fill(all.buffers[i], shared.memory.bytes().subspan(shared.at[i], all.buffers[i].bytes()));
+}
+
 base::Result<Shared> share(const Case& all) {
   KS_TRY(os::SharedMemory memory, os::SharedMemory::create("ksearch-check"));
   Shared shared{std::move(memory), {}};
@@ -61,9 +70,7 @@ base::Result<Shared> share(const Case& all) {
     end += (buffer.bytes() + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
   }
   if (end > 0) KS_RETURN_IF_ERROR(shared.memory.resize(end));
-  for (std::size_t i = 0; i < all.buffers.size(); ++i)
-    KS_RETURN_IF_ERROR(
-        fill(all.buffers[i], shared.memory.bytes().subspan(shared.at[i], all.buffers[i].bytes())));
+  for (std::size_t i = 0; i < all.buffers.size(); ++i) KS_RETURN_IF_ERROR(refill(all, shared, i));
   return shared;
 }
 
@@ -77,8 +84,8 @@ Json bind_json(const Case& all, const Launch& launch) {
   return bind;
 }
 
-Json job_json(const Case& all, const fs::path& object, const Shared& shared,
-              const CheckOptions& options) {
+Json job_json(const Case& all, const fs::path& object, const Shared& shared, bool locked,
+              const CheckOptions& options, const Json& trace) {
   Json buffers = Json::array(), launches = Json::array();
   for (std::size_t i = 0; i < all.buffers.size(); ++i)
     buffers.push_back({{"name", all.buffers[i].name},
@@ -99,12 +106,44 @@ Json job_json(const Case& all, const fs::path& object, const Shared& shared,
     if (launch.threads) json["threads"] = *launch.threads;
     launches.push_back(std::move(json));
   }
-  return {{"object", object.string()},
-          {"buffers", std::move(buffers)},
-          {"shared_bytes", shared.memory.bytes().size()},
-          {"schedule", options.schedule.name},
-          {"seed", options.schedule.seed},
-          {"launches", std::move(launches)}};
+  Json job{{"object", object.string()},
+           {"buffers", std::move(buffers)},
+           {"watch", options.watch},
+           {"jobs", options.jobs},
+           {"memory_bytes", options.memory_bytes},
+           {"locked", locked},
+           {"patience", options.patience.count()},
+           {"schedule", options.schedule.name},
+           {"seed", options.schedule.seed},
+           {"launches", std::move(launches)}};
+  if (!trace.is_null()) job["trace"] = trace;
+  return job;
+}
+
+/// What a worker that gave no report says about the kernel.
+std::unexpected<base::Error> explain_end(const os::Finished& finished, std::string_view text) {
+  const int signal = finished.status.killed_by();
+  if (signal == SIGSYS)  // refused with all signals blocked, as when a thread is started
+    return base::usage_error("the kernel", "it starts a thread or a process",
+                             "a kernel computes, and nothing else");
+  if (signal == SIGXCPU || signal == SIGKILL)
+    return base::usage_error("the kernel", "it used up its time or the machine's memory",
+                             "check a smaller launch");
+  return base::internal_error(
+      "the checking process",
+      fmt::format("left with {} {}: {}", signal ? "signal" : "status",
+                  signal ? signal : finished.status.code, text.substr(0, 500)));
+}
+
+std::unexpected<base::Error> explain_failure(const Json& report) {
+  if (report.contains("refused"))
+    return base::usage_error("the kernel",
+                             os::describe_refused_call(report.value("refused", 0l),
+                                                       report.value("first", std::uint64_t{0}), {}),
+                             "a kernel computes, and nothing else");
+  const std::string why = report.value("failed", ""), where = report.value("where", "");
+  return report.value("usage", false) ? base::usage_error(where, why, report.value("todo", ""))
+                                      : base::internal_error(where, why);
 }
 
 /// Runs the worker; its last line is the report.
@@ -119,7 +158,7 @@ base::Result<Json> run_worker(const toolchain::Builder& builder, const fs::path&
   command.descriptors = {{shared.memory.descriptor(), kMemoryDescriptor}};
   command.limits = {.file_bytes = 0,
                     .open_files = 64,
-                    .cpu_seconds = static_cast<std::uint64_t>(options.time.count())};
+                    .cpu_seconds = static_cast<std::uint64_t>(options.time.count()) * options.jobs};
   os::Policy policy;
   policy.read = {command.argv.front(), folder.path(), object};
   KS_TRY(command, builder.sandbox().confine(command, policy));
@@ -133,20 +172,40 @@ base::Result<Json> run_worker(const toolchain::Builder& builder, const fs::path&
   const std::size_t line = text.rfind('\n');
   const auto report =
       base::parse_json(line == std::string_view::npos ? text : text.substr(line + 1), "report");
-  if (!report || !report->is_object()) {
-    const int signal = finished.status.killed_by();
-    return base::internal_error(
-        "the checking process",
-        fmt::format("left with {} {}: {}", signal ? "signal" : "status",
-                    signal ? signal : finished.status.code, text.substr(0, 500)));
-  }
-  if (report->contains("failed")) {
-    const std::string why = report->value("failed", "");
-    return report->value("usage", false)
-               ? base::usage_error(report->value("where", ""), why, report->value("todo", ""))
-               : base::internal_error(report->value("where", ""), why);
-  }
+  if (!report || !report->is_object()) return explain_end(finished, text);
+  if (report->contains("failed") || report->contains("refused")) return explain_failure(*report);
   return *report;
+}
+
+/// On several threads first; on one where groups turn out to need an order (see engine/crew.h).
+base::Result<Json> run_job(const toolchain::Builder& builder, const Case& all,
+                           const fs::path& object, const Shared& shared, CheckOptions options,
+                           const Json& trace = {}) {
+  const bool locked = builder.sandbox().way() != os::SandboxWay::none;
+  KS_TRY(Json report,
+         run_worker(builder, object, job_json(all, object, shared, locked, options, trace), shared,
+                    options));
+  if (!report.contains("again")) return report;
+  for (std::size_t i = 0; i < all.buffers.size(); ++i)
+    if (all.buffers[i].role == Role::inout) KS_RETURN_IF_ERROR(refill(all, shared, i));
+  options.jobs = 1;
+  return run_worker(builder, object, job_json(all, object, shared, locked, options, trace), shared,
+                    options);
+}
+
+/// What the buffers need of this machine's memory; checked before any of it is touched.
+base::Result<void> check_size(const Case& all) {
+  std::uint64_t bytes = 0;
+  for (const Buffer& buffer : all.buffers) bytes += buffer.bytes();
+  const auto here = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                    static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (bytes <= here) return {};
+  constexpr double kGiB = 1 << 30;
+  return base::usage_error(
+      "the buffers",
+      fmt::format("need {:.1f} GiB, this machine has {:.1f} GiB", static_cast<double>(bytes) / kGiB,
+                  static_cast<double>(here) / kGiB),
+      "check a smaller launch");
 }
 
 std::string sentence(const Finding& finding, const std::string& detail) {
@@ -198,7 +257,54 @@ base::Result<void> read_findings(const toolchain::Builder& builder, const fs::pa
   return {};
 }
 
+/// Whether a kernel that was found to do this can be run without a check of what it does.
+bool can_trace(const Report& report) {
+  return std::none_of(report.findings.begin(), report.findings.end(), [](const Finding& finding) {
+    return finding.kind == kind::kLivelock || finding.kind == kind::kStackOverflow ||
+           finding.kind == kind::kCrash;
+  });
+}
+
+void warn_of_thread_limit(const Case& all, Report& report) {
+  const Json& pipeline = report.trace.at("pipeline");
+  const auto limit = pipeline.at("thread_limit").get<std::uint32_t>();
+  for (const Launch& launch : all.launches)
+    if (threads_of(launch) > limit) {
+      report.warnings.push_back(fmt::format(
+          "{} is launched in groups of {} threads; for about {} registers of 16 bits a thread, M1 "
+          "and M2 have room for {} (an estimate)",
+          launch.kernel, threads_of(launch), pipeline.at("half_registers").get<int>(), limit));
+      return;
+    }
+}
+
+/// Runs the launches again, uninstrumented but for counts; what they say becomes part of the trace.
+base::Result<Json> traced(const toolchain::Builder& builder, const Case& all,
+                          const base::Result<TracedObject>& object, const Shared& shared,
+                          CheckOptions options, Report& result) {
+  if (!object) return std::unexpected(object.error());
+  for (std::size_t i = 0; i < all.buffers.size(); ++i)
+    if (all.buffers[i].role == Role::inout) KS_RETURN_IF_ERROR(refill(all, shared, i));
+  options.watch = false;
+  const Json trace{{"blocks", object->program.blocks.size()},
+                   {"sites", object->program.sites.size()},
+                   {"most_groups", options.trace_groups},
+                   {"seed", options.schedule.seed}};
+  KS_TRY(const Json counted, run_job(builder, all, object->file, shared, options, trace));
+  result.trace_cpu_seconds = counted.value("cpu_seconds", 0.0);
+  return trace_report(object->program, counted, result.trace);
+}
+
 }  // namespace
+
+base::Result<std::uint32_t> parse_trace_groups(std::string_view text) {
+  if (text == "all") return kAllGroups;
+  std::uint32_t count = 0;
+  const auto end = text.data() + text.size();
+  if (!text.empty() && std::from_chars(text.data(), end, count).ptr == end) return count;
+  return base::usage_error("--trace-groups", fmt::format("\"{}\" is no number of groups", text),
+                           "a number, 0 for no trace, all");
+}
 
 base::Result<ScheduleChoice> parse_schedule(std::string_view text) {
   if (text == "default" || text == "reversed") return ScheduleChoice{std::string(text), 0};
@@ -229,16 +335,22 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
   for (const Launch& launch : all.launches)
     if (launch.constants != all.launches.front().constants)
       return check_stages(builder, all, options);
+  KS_RETURN_IF_ERROR(check_size(all));
   const auto start = Clock::now();
-  KS_TRY(Object built, build_object(builder, all, options.optimize));
-  const fs::path& object = built.file;
-  result.warnings = std::move(built.warnings);
+  KS_TRY(const Prepared prepared, prepare(builder, all));
+  std::future<base::Result<TracedObject>> traced_object;
+  if (options.trace_groups > 0 && options.watch)
+    traced_object = std::async(std::launch::async, [&] { return build_traced(builder, prepared); });
+  KS_TRY(const fs::path object,
+         build_object(builder, prepared, {.optimize = options.optimize, .watch = options.watch}));
+  result.warnings = prepared.warnings;
   result.compile_seconds = seconds_since(start);
   KS_TRY(const Shared shared, share(all));
   const auto started = Clock::now();
-  KS_TRY(const Json report,
-         run_worker(builder, object, job_json(all, object, shared, options), shared, options));
+  KS_TRY(const Json report, run_job(builder, all, object, shared, options));
   result.run_seconds = seconds_since(started);
+  result.kernel_seconds = report.value("seconds", 0.0);
+  result.kernel_cpu_seconds = report.value("cpu_seconds", 0.0);
   KS_RETURN_IF_ERROR(read_findings(builder, object, report, result));
   result.trace = report.value("trace", Json::object());
   for (std::size_t i = 0; i < all.buffers.size(); ++i) {
@@ -246,6 +358,18 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
     const auto bytes = shared.memory.bytes().subspan(shared.at[i], all.buffers[i].bytes());
     result.outputs[all.buffers[i].name].assign(reinterpret_cast<const char*>(bytes.data()),
                                                bytes.size());
+  }
+  if (traced_object.valid() && can_trace(result)) {
+    const auto tracing = Clock::now();
+    auto trace = traced(builder, all, traced_object.get(), shared, options, result);
+    result.trace_seconds = seconds_since(tracing);
+    // What is wrong with the kernel is known; how much it does is not then.
+    if (trace) {
+      result.trace = std::move(*trace);
+      warn_of_thread_limit(all, result);
+    } else {
+      result.trace["not_traced"] = trace.error().text();
+    }
   }
   return result;
 }

@@ -41,15 +41,29 @@ struct Report {
   std::vector<std::string> warnings;
   base::Json trace;
   std::map<std::string, std::string> outputs;  ///< bytes of each out and inout buffer
-  double compile_seconds = 0, run_seconds = 0;
+  double compile_seconds = 0, run_seconds = 0, trace_seconds = 0;
+  double trace_cpu_seconds = 0;                       ///< of the traced launches alone
+  double kernel_seconds = 0, kernel_cpu_seconds = 0;  ///< of `run_seconds`, the launches alone
   bool clean() const { return findings.empty(); }
 };
 
+inline constexpr std::uint32_t kAllGroups = 0xffffffffu;
+/// "all", or a number.
+base::Result<std::uint32_t> parse_trace_groups(std::string_view text);
+
 struct CheckOptions {
   ScheduleChoice schedule;
-  int optimize = 2;                 ///< 0 or 2
-  std::vector<std::string> worker;  ///< command of the process that runs the kernel
-  std::chrono::seconds time{120};   ///< of the run
+  int optimize = 2;  ///< 0 or 2
+  /// False: outputs alone, as fast as it goes. Nothing is looked at but barriers and limits, and an
+  /// access out of bounds may end the run or spoil the outputs.
+  bool watch = true;
+  std::size_t jobs = 1;                                 ///< OS threads; the report is the same
+  std::uint64_t memory_bytes = std::uint64_t{8} << 30;  ///< for the buffers and what watches them
+  /// Groups of each launch that are traced, a sample where there are more; 0: none.
+  std::uint32_t trace_groups = 0;
+  std::vector<std::string> worker;    ///< command of the process that runs the kernel
+  std::chrono::seconds time{120};     ///< of the run
+  std::chrono::seconds patience{10};  ///< CPU time in which a thread must get somewhere
 };
 
 /// An error is the case's (usage: it does not compile, nothing is bound) or the environment's.

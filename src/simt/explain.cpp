@@ -44,6 +44,9 @@ Explanation explain(std::string_view kind) {
       {kind::kUncoveredOutput,
        {"Elements that no thread writes keep what was in that memory.",
         "Launch as many threads as there are elements (a grid in threads, not groups), or loop."}},
+      {kind::kSystemCall,
+       {"Its text asks the operating system for something; a GPU has none.",
+        "Take it out: a kernel computes, and nothing else."}},
       {kind::kStackOverflow,
        {"Private memory of a thread is small.", "Use smaller private arrays and no recursion."}},
   };

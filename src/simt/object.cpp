@@ -81,14 +81,14 @@ CompileRequest preprocessing(const Case& all, const std::string& source) {
   return request;
 }
 
-std::vector<std::string> compile_flags(int optimize) {
+std::vector<std::string> compile_flags(const BuildOptions& options) {
   std::vector<std::string> flags = {
     "-std=c++20",
     "-nostdinc",
     "-nostdinc++",
     "-fdeclspec",
     "-w",
-    fmt::format("-O{}", optimize),
+    fmt::format("-O{}", options.optimize),
     "-Xclang",
     "-cl-single-precision-constant",
     "-ffp-contract=off",
@@ -96,37 +96,56 @@ std::vector<std::string> compile_flags(int optimize) {
     "-fno-strict-aliasing",
     "-fno-exceptions",
     "-fno-rtti",
-    "-fno-vectorize",
-    "-fno-slp-vectorize",
-    "-gline-tables-only",
+    // C++ lets a loop without end vanish, and the function with it; it is to be found.
+    "-fno-finite-loops",
     "-gdwarf-4",
+    "-gline-tables-only",
     "-fPIC",
     "-fvisibility=hidden",
     "-fno-color-diagnostics",
-    // Every access and the definedness of every value ...
-    "-fsanitize=kernel-memory",
-    "-fno-sanitize-memory-param-retval",
-    // ... and what those cannot see.
-    "-fsanitize=alignment,array-bounds,local-bounds", "-fsanitize-trap=local-bounds",
-    "-fsanitize-recover=all",
+    fmt::format("-DKS_TRACED={}", options.watch ? 1 : 0),
+#ifndef __APPLE__
+    "-ftls-model=initial-exec",  // a lane asks who it is at every operation of its SIMD-group
+#endif
 #if defined(__x86_64__)
     "-mf16c",
     "-mfma",
 #endif
   };
   // clang 19's quick instruction selection takes a bfloat that a call returns for a float.
-  if (optimize == 0) flags.insert(flags.end(), {"-mllvm", "-fast-isel=false"});
+  if (options.optimize == 0) flags.insert(flags.end(), {"-mllvm", "-fast-isel=false"});
+  if (options.watch)
+    flags.insert(flags.end(), {"-fno-vectorize", "-fno-slp-vectorize",
+                               // Every access and the definedness of every value ...
+                               "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
+                               // ... and what those cannot see.
+                               "-fsanitize=alignment,array-bounds,local-bounds",
+                               "-fsanitize-trap=local-bounds", "-fsanitize-recover=all"});
+  return flags;
+}
+
+/// Of the code that a trace counts in.
+std::vector<std::string> traced_flags() {
+  std::vector<std::string> flags = compile_flags({.optimize = 2, .watch = false});
+  flags.insert(flags.end(), {"-fno-vectorize", "-fno-slp-vectorize",
+                             // Arithmetic in half is arithmetic in half, one operation each ...
+                             "-Xclang", "-ffloat16-excess-precision=none", "-Xclang",
+                             "-fbfloat16-excess-precision=none",
+                             // ... indices keep their 32 bits ...
+                             "-mllvm", "-indvars-widen-indvars=false",
+                             // ... and loops over a thread's arrays become straight code.
+                             "-mllvm", "-unroll-threshold=3000"});
   return flags;
 }
 
 /// Our headers, parsed once for all kernels.
-CompileRequest prelude(int optimize) {
+CompileRequest prelude(std::vector<std::string> flags) {
   CompileRequest request;
   for (const auto& [name, text] : kDeviceHeaders)
     if (std::string_view(name) != "metal_stdlib") request.files.emplace_back(name, text);
   request.files.emplace_back("ks_swizzle.h", msl::swizzle_header());
   request.main = "ks_kernel.h";
-  request.flags = compile_flags(optimize);
+  request.flags = std::move(flags);
   // The headers stand in a folder that is gone when the prelude is used: it carries them.
   request.flags.insert(request.flags.end(),
                        {"-Xclang", "-fmodules-embed-all-files", "-x", "c++-header"});
@@ -134,17 +153,39 @@ CompileRequest prelude(int optimize) {
   return request;
 }
 
-CompileRequest compilation(const std::string& source, int optimize, const std::string& prelude) {
+CompileRequest compilation(const std::string& source, std::vector<std::string> flags,
+                           const std::string& prelude) {
   CompileRequest request;
   request.files.emplace_back("kernel.cpp", source);
   request.main = "kernel.cpp";
-  request.flags = compile_flags(optimize);
+  request.flags = std::move(flags);
   // Its name is the hash of all that went into it: nothing to validate.
-  request.flags.insert(request.flags.end(), {"-shared", "-include-pch", prelude, "-Xclang",
+  request.flags.insert(request.flags.end(), {"-c", "-include-pch", prelude, "-Xclang",
                                              "-fno-validate-pch", "-x", "c++"});
   request.read = {prelude};
-  request.libraries = {"-x", "none", "-lm"};
+  request.output = "kernel.o";
   return request;
+}
+
+/// The linker itself: clang, to link too, would start itself a second time. What the object lacks
+/// (the C library's functions of numbers, the compiler's of half) the worker has.
+CompileRequest linking(const std::string& object) {
+  CompileRequest request;
+  request.files.emplace_back("kernel.o", object);
+  request.main = "kernel.o";
+  request.flags = {"-shared"};
+#ifdef __APPLE__
+  request.flags.insert(request.flags.end(), {"-undefined", "dynamic_lookup"});
+#else
+  request.program = "/usr/bin/ld";
+#endif
+  return request;
+}
+
+base::Result<std::string> linked(const toolchain::Builder& builder, const std::string& compiled,
+                                 const std::string& what) {
+  KS_TRY(const std::string code, os::read_file(compiled));
+  return run(builder, linking(code), what);
 }
 
 }  // namespace
@@ -171,8 +212,7 @@ base::Result<toolchain::Compiler> find_clang(const os::Environment& environment)
       "install it (Debian: apt install clang-19), or name one in KSEARCH_CLANG");
 }
 
-base::Result<Object> build_object(const toolchain::Builder& builder, const Case& all,
-                                  int optimize) {
+base::Result<Prepared> prepare(const toolchain::Builder& builder, const Case& all) {
   std::string source = all.source;
   msl::Wanted wanted{{}, all.launches.front().constants};
   for (const Launch& launch : all.launches) wanted.kernels.insert(launch.kernel);
@@ -182,11 +222,48 @@ base::Result<Object> build_object(const toolchain::Builder& builder, const Case&
   }
   KS_TRY(const std::string preprocessed_file, run(builder, preprocessing(all, source), all.file));
   KS_TRY(const std::string preprocessed, os::read_file(preprocessed_file));
-  KS_TRY(const msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
-  KS_TRY(const std::string headers, run(builder, prelude(optimize), "simt/device"));
-  KS_TRY(const std::string object,
-         run(builder, compilation(rewritten.source, optimize, headers), all.file));
-  return Object{object, msl::lint(all, preprocessed)};
+  KS_TRY(msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
+  return Prepared{all.file, std::move(rewritten.source), msl::lint(all, preprocessed)};
+}
+
+base::Result<std::filesystem::path> build_object(const toolchain::Builder& builder,
+                                                 const Prepared& prepared,
+                                                 const BuildOptions& options) {
+  KS_TRY(const std::string headers, run(builder, prelude(compile_flags(options)), "simt/device"));
+  KS_TRY(
+      const std::string compiled,
+      run(builder, compilation(prepared.source, compile_flags(options), headers), prepared.file));
+  return linked(builder, compiled, prepared.file);
+}
+
+base::Result<TracedObject> build_traced(const toolchain::Builder& builder,
+                                        const Prepared& prepared) {
+  KS_TRY(const std::string headers, run(builder, prelude(traced_flags()), "simt/device"));
+  CompileRequest optimised = compilation(prepared.source, traced_flags(), headers);
+  optimised.flags.insert(optimised.flags.end(), {"-S", "-emit-llvm"});
+  optimised.output = "kernel.ll";
+  KS_TRY(const std::string file, run(builder, optimised, prepared.file));
+  KS_TRY(const std::string text, os::read_file(file));
+  KS_TRY(ir::Instrumented program, ir::instrument(text));
+  CompileRequest request;
+  request.files.emplace_back("kernel.ll", std::move(program.text));
+  request.main = "kernel.ll";
+  request.flags = {
+    "-O1",
+    "-c",
+    "-fPIC",
+    "-w",
+#if defined(__x86_64__)
+    "-mf16c",
+    "-mfma",
+#endif
+    "-x",
+    "ir"
+  };
+  request.output = "kernel.o";
+  KS_TRY(const std::string compiled, run(builder, request, prepared.file));
+  KS_TRY(const std::string object, linked(builder, compiled, prepared.file));
+  return TracedObject{object, std::move(program)};
 }
 
 }  // namespace ksearch::simt

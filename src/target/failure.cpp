@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include "os/refused_call.h"
+
 namespace ksearch::target {
 namespace {
 using base::Json;
@@ -82,8 +84,8 @@ Verdict explain_message(const Json& message, const FaultContext& context) {
     if (message.contains("refused"))
       return kernel::Rejected{
           "sandbox",
-          describe_refused_call(static_cast<long>(number_or(message, "refused", 0)),
-                                number_or(message, "first", 0), text_or(message, "path", ""))};
+          os::describe_refused_call(static_cast<long>(number_or(message, "refused", 0)),
+                                    number_or(message, "first", 0), text_or(message, "path", ""))};
     if (message.contains("signal")) return explain_signal(message, context);
     const std::string failed = text_or(message, "failed", "");
     const std::string why = text_or(message, "why", "no reason given");

@@ -22,7 +22,4 @@ kernel::Verdict explain_message(const base::Json& message, const FaultContext& c
 /// `limit` is the time it had.
 kernel::Verdict explain_end(const WorkerEnd& end, std::chrono::milliseconds limit);
 
-/// "it called clone3 (starts a thread or a process)".
-std::string describe_refused_call(long number, std::uint64_t first_argument, std::string_view path);
-
 }  // namespace ksearch::target

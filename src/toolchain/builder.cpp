@@ -38,9 +38,8 @@ Builder::Builder(Compiler compiler, os::Sandbox sandbox, fs::path cache, Compile
       sandbox_(std::move(sandbox)),
       cache_(std::move(cache)),
       limits_(limits),
-      machine_(machine_key()) {
-  prune_builds(cache_ / "build", kCacheLimit);
-}
+      machine_(machine_key()),
+      pruned_(std::make_shared<std::once_flag>()) {}
 
 std::string Builder::key(const CompileRequest& request) const {
   // Each part with its length, so that no two requests run together.
@@ -54,6 +53,7 @@ std::string Builder::key(const CompileRequest& request) const {
   for (const auto& [path, text] : request.files) add(path), add(text);
   add("flags");
   for (const std::string& flag : request.flags) add(flag);
+  if (!request.program.empty()) add("program"), add(request.program.string());
   add("libraries");
   for (const std::string& library : request.libraries) add(library);
   return base::sha256(all);
@@ -74,6 +74,8 @@ base::Result<std::variant<Built, CompileFault>> Builder::build(
     return Built{result, id, true, seconds()};
   }
 
+  // Looking through thousands of builds takes longer than finding one.
+  std::call_once(*pruned_, [&] { prune_builds(cache_ / "build", kCacheLimit); });
   KS_TRY(os::TempFolder work, os::TempFolder::create("compile", cache_ / "work"));
   for (const auto& [path, text] : request.files) {
     KS_CHECK(plain_relative(path), "source paths are checked when a program is parsed");
@@ -83,7 +85,7 @@ base::Result<std::variant<Built, CompileFault>> Builder::build(
   KS_RETURN_IF_ERROR(os::make_folder(out));
 
   os::Command command;
-  command.argv = {compiler_.path.string()};
+  command.argv = {request.program.empty() ? compiler_.path.string() : request.program.string()};
   command.argv.insert(command.argv.end(), request.flags.begin(), request.flags.end());
   command.argv.insert(command.argv.end(), {"-o", (out / request.output).string(), request.main});
   command.argv.insert(command.argv.end(), request.libraries.begin(), request.libraries.end());

@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <variant>
@@ -22,6 +24,7 @@ struct CompileRequest {
   std::vector<std::string> libraries = {};       ///< after `main`: -l..., -Wl,...
   std::vector<std::filesystem::path> read = {};  ///< further folders it may see
   std::string output = "kernel.so";
+  std::filesystem::path program = {};  ///< to run on `main` instead of the compiler: a linker
 };
 
 struct CompileLimits {
@@ -65,6 +68,7 @@ class Builder {
   std::filesystem::path cache_;
   CompileLimits limits_;
   std::string machine_;
+  std::shared_ptr<std::once_flag> pruned_;
 };
 
 }  // namespace ksearch::toolchain

@@ -35,6 +35,24 @@ fs::path on_path(const std::string& name, const os::Environment& environment) {
   return {};
 }
 
+/// What it says of itself: asked once, then known until the file changes. Empty where it does not
+/// work.
+std::string version_of(const fs::path& path, const os::Environment& environment) {
+  std::error_code code;
+  const fs::path real = fs::canonical(path, code);
+  const std::string key = fmt::format("{}\n{}\n{}", path.string(), fs::file_size(real, code),
+                                      fs::last_write_time(real, code).time_since_epoch().count());
+  const fs::path known =
+      os::cache_folder(environment) / "compilers" / base::short_hash(key + "\n" + real.string());
+  if (const auto text = os::read_file(known); text && !text->empty()) return *text;
+  const auto asked = os::run({.argv = {path.string(), "--version"},
+                              .environment = {{"LC_ALL", "C"}, {"PATH", "/usr/bin:/bin"}}},
+                             kVersionLimit);
+  if (!asked || asked->timed_out || asked->status.code != 0) return {};
+  static_cast<void>(os::write_file(known, asked->output));  // else it is asked again
+  return asked->output;
+}
+
 /// Compilers of a toolset (/opt/gcc-13/bin/g++) need the folder above bin.
 std::vector<fs::path> roots_of(const fs::path& program) {
   std::vector<fs::path> roots;
@@ -63,13 +81,11 @@ base::Result<Compiler> find_compiler(const os::Environment& environment) {
     tried += (tried.empty() ? "" : ", ") + name;
     const fs::path path = on_path(name, environment);
     if (path.empty()) continue;
-    const auto version = os::run({.argv = {path.string(), "--version"},
-                                  .environment = {{"LC_ALL", "C"}, {"PATH", "/usr/bin:/bin"}}},
-                                 kVersionLimit);
-    if (!version || version->timed_out || version->status.code != 0) continue;
+    const std::string version = version_of(path, environment);
+    if (version.empty()) continue;
     return Compiler{.path = path,
-                    .version = version->output.substr(0, version->output.find('\n')),
-                    .clang = version->output.find("clang") != std::string::npos,
+                    .version = version.substr(0, version.find('\n')),
+                    .clang = version.find("clang") != std::string::npos,
                     .roots = roots_of(path)};
   }
   return base::environment_error("C++ compiler", fmt::format("none of {} works", tried),

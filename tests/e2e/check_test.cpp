@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "base/json.h"
 #include "os/process.h"
@@ -102,6 +103,27 @@ TEST_F(Check, JsonIsOneObject) {
   ASSERT_TRUE(json) << ran.output;
   EXPECT_EQ(json->at("verdict"), "clean");
   EXPECT_EQ(json->at("trace").at("buffers")[0].at("bytes_read"), 4096);
+  EXPECT_EQ(json->at("trace").at("operations").at("float.add").at("threads"), 4 * 255);
+  EXPECT_EQ(json->at("trace").at("sample").at("of"), 4);
+}
+
+TEST_F(Check, WhatTheKernelDoesIsThere) {
+  const Ran ran = run(sum());
+  EXPECT_TRUE(has(ran.output, "lines a load")) << ran.output;
+  EXPECT_TRUE(has(ran.output, "operations          float: add 1020, mul 1024\n")) << ran.output;
+  EXPECT_TRUE(has(ran.output, "threads a group")) << ran.output;
+  EXPECT_FALSE(has(ran.output, "a sample from corners"));
+  std::istringstream lines(ran.output);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+  auto arguments = sum();
+  arguments.insert(arguments.end(), {"--trace-groups", "2"});
+  EXPECT_TRUE(has(run(arguments).output, "3 of 4 groups, a sample from corners, edges"));
+  arguments.back() = "0";
+  const Ran without = run(arguments);
+  EXPECT_EQ(without.code, 0);
+  EXPECT_FALSE(has(without.output, "operations          float:"));
+  arguments.back() = "few";
+  EXPECT_EQ(run(arguments).code, 2);
 }
 
 TEST_F(Check, ABodyIsRunByMlxsRules) {

@@ -21,12 +21,31 @@ struct Thread {
   u32 index_in_group, lane, simdgroup, simdgroups;
 };
 
+/// One lane's part in an operation of its SIMD-group; `resolve` sees those of all lanes in `mask`.
+struct Post {
+  const void* in;
+  void* out;
+  u32 source;  ///< lane to read from, where the operation has one
+};
+using Resolve = void (*)(Post* const* lanes, u32 mask);
+
+/// What a lane posts and what comes back. Those of a SIMD-group lie one after the other.
+struct Mailbox {
+  static constexpr u32 kIn = 96, kOut = 128;
+  alignas(64) Post post;     ///< points at the two below
+  alignas(32) char in[kIn];  ///< small ones are in one cache line with the post
+  alignas(64) char out[kOut];
+};
+static_assert(sizeof(Mailbox) == 256);
+
 /// The current lane, as its code sees it.
 struct Lane {
   static constexpr u32 kDeepest = 16;
-  Thread thread;
-  u32 path[kDeepest];  ///< numbers of the calls it is in, outermost first: see ks_sync.h
+  Mailbox* mailbox;
   u32 depth;
+  u32 path[kDeepest];  ///< numbers of the calls it is in, outermost first: see ks_sync.h
+  Thread thread;
+  u32* counters;  ///< how often it ran each block, where that is traced
 };
 
 enum class ArgumentKind : int { buffer, group_memory, attribute, absent };
@@ -73,14 +92,6 @@ struct Kernel {
   int count;
 };
 
-/// One lane's part in an operation of its SIMD-group; `resolve` sees those of all lanes in `mask`.
-struct Post {
-  const void* in;
-  void* out;
-  u32 source;  ///< lane to read from, where the operation has one
-};
-using Resolve = void (*)(Post* const* lanes, u32 mask);
-
 enum class BarrierScope : int { simdgroup, group };
 inline constexpr u32 kOrdersDevice = 1, kOrdersGroup = 2;
 
@@ -91,6 +102,17 @@ struct Meta {
   void* origin;
 };
 
+/// An origin: what an undefined value was, and the place in the object it came from.
+inline constexpr u32 kOriginPlaceBits = 30, kOriginVariable = 2;
+
+/// Memory of threads' own (stacks, mailboxes) with its shadows, for the object to look up itself.
+struct PrivateMemory {
+  u64 begin, bytes;
+  char* shadow;
+  char* origin;
+  u64 object;  ///< where the object was loaded
+};
+
 /// What the engine does for an object. `pc` tells the place in the source.
 struct Engine {
   Meta (*load)(const void* at, u64 bytes, const void* pc);
@@ -98,23 +120,24 @@ struct Engine {
   void (*copy)(void* to, const void* from, u64 bytes, const void* pc);
   void (*fill)(void* to, int byte, u64 bytes, const void* pc);
   void (*used_undefined)(u32 origin, const void* pc);
-  void (*begin_variable)(void* at, u64 bytes, const void* pc);
-  void (*end_variable)(void* at, u64 bytes);
   void (*misaligned)(const void* at, u64 alignment, const void* pc);
   void (*outside_array)(const void* pc);
   void* (*group_array)(const void* key, u64 bytes, u64 alignment, const char* name, const void* pc);
-  void (*collective)(Post* post, Resolve resolve);
+  /// What the lane's mailbox holds goes to `resolve`; its answer is there afterwards.
+  void (*collective)(Resolve resolve, u32 source, const void* pc);
   void (*barrier)(BarrierScope scope, u32 orders);
   /// In a Resolve: this lane's result is no defined value.
   void (*undefined_lane)(void* at, u64 bytes, u32 lane);
   void (*atomic)(const void* at, u64 bytes, bool loads, bool stores, const void* pc);
+  void (*trace)(const void* at, u32 site, u64 bytes, bool store);
 };
 
-/// Variables of the object that the engine sets.
+/// Variables of the object that the engine sets; lane and call_state are each OS thread's own.
 struct Attachment {
-  const Engine** engine;
   Lane** lane;
   void** call_state;  ///< where instrumented code passes the definedness of arguments
+  const Engine** engine;
+  PrivateMemory* private_memory;
   const Kernel* kernels;
   int kernel_count;
 };

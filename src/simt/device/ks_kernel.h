@@ -3,6 +3,7 @@
 #include "ks_atomic.h"
 #include "ks_internal.h"
 #include "ks_simdgroup_matrix.h"
+#include "ks_trace.h"
 
 namespace ks {
 
@@ -104,10 +105,14 @@ struct Run<function> {
   }
 
  private:
+  /// Not inlined: a kernel is large, and one copy of it is enough.
+  KS_PLAIN __attribute__((always_inline)) static void call(A... arguments) {
+    [[clang::noinline]] function(arguments...);
+  }
   template <unsigned long... i>
   KS_PLAIN static void run_indexed(const Arguments& arguments,
                                    metal::integer_sequence<unsigned long, i...>) {
-    function(Argument<A>::get(arguments.parameters[i], arguments)...);
+    call(Argument<A>::get(arguments.parameters[i], arguments)...);
   }
 };
 
@@ -115,5 +120,6 @@ struct Run<function> {
 
 #define KS_ATTACH(kernels)                                                                        \
   extern "C" __attribute__((visibility("default"))) KS_PLAIN void ks_attach(ks::Attachment* to) { \
-    *to = {&ks::engine, &ks::lane, &ks::call_state, kernels, sizeof(kernels) / sizeof(*kernels)}; \
+    *to = {&ks::lane,           &ks::call_state, &ks::engine,                                     \
+           &ks::private_memory, kernels,         sizeof(kernels) / sizeof(*kernels)};             \
   }

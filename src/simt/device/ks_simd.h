@@ -11,23 +11,37 @@ template <class F>
 METAL_FUNC void each_lane(u32 mask, F&& f) {
   for (u32 rest = mask; rest != 0; rest &= rest - 1) f(u32(__builtin_ctz(rest)));
 }
+KS_UNWATCHED const void* post_in(Post* const* lanes, u32 lane) { return lanes[lane]->in; }
+KS_UNWATCHED void* post_out(Post* const* lanes, u32 lane) { return lanes[lane]->out; }
+KS_UNWATCHED u32 post_source(Post* const* lanes, u32 lane) { return lanes[lane]->source; }
+#if KS_TRACED
+/// The engine tells the place by the address that this returns to.
+KS_UNWATCHED void meet(Resolve resolve, u32 source) {
+  engine->collective(resolve, source, KS_HERE);
+}
+#else
+METAL_FUNC void meet(Resolve resolve, u32 source) { engine->collective(resolve, source, nullptr); }
+#endif
+KS_UNWATCHED Mailbox* own_mailbox() { return lane->mailbox; }
+KS_UNWATCHED u32 own_lane() { return lane->thread.lane; }
+
 template <class T>
 METAL_FUNC const T& posted(Post* const* lanes, u32 lane) {
-  return *static_cast<const T*>(lanes[lane]->in);
+  return *static_cast<const T*>(post_in(lanes, lane));
 }
 template <class T>
 METAL_FUNC void answer(Post* const* lanes, u32 lane, const T& value) {
-  *static_cast<T*>(lanes[lane]->out) = value;
+  *static_cast<T*>(post_out(lanes, lane)) = value;
 }
 
 /// Posts `in` and returns what `resolve` answers this lane.
 template <class Out, class In>
 METAL_FUNC Out exchange(const In& in, Resolve resolve, u32 source = 0) {
-  In value = in;
-  Out result;
-  Post post{&value, &result, source};
-  engine->collective(&post, resolve);
-  return result;
+  static_assert(sizeof(In) <= Mailbox::kIn && sizeof(Out) <= Mailbox::kOut, "too much to post");
+  Mailbox* const mine = own_mailbox();
+  *reinterpret_cast<In*>(mine->in) = in;
+  [[clang::nomerge]] meet(resolve, source);
+  return *reinterpret_cast<const Out*>(mine->out);
 }
 
 struct Add {
@@ -110,11 +124,11 @@ void resolve_quad_scan(Post* const* lanes, u32 mask) {
 template <class T>
 void resolve_shuffle(Post* const* lanes, u32 mask) {
   each_lane(mask, [&](u32 l) {
-    const u32 from = lanes[l]->source;
+    const u32 from = post_source(lanes, l);
     if (from < 32 && (mask >> from & 1u))
       answer<T>(lanes, l, posted<T>(lanes, from));
     else
-      engine->undefined_lane(lanes[l]->out, sizeof(T), l);
+      this_engine()->undefined_lane(post_out(lanes, l), sizeof(T), l);
   });
 }
 template <class T>
@@ -138,12 +152,12 @@ struct Filled {
 template <class T>
 void resolve_filled(Post* const* lanes, u32 mask) {
   each_lane(mask, [&](u32 l) {
-    const u32 from = lanes[l]->source & 31u;
+    const u32 from = post_source(lanes, l) & 31u;
     if (mask >> from & 1u) {
       const Filled<T>& post = posted<Filled<T>>(lanes, from);
-      answer<T>(lanes, l, lanes[l]->source < 32 ? post.value : post.fill);
+      answer<T>(lanes, l, post_source(lanes, l) < 32 ? post.value : post.fill);
     } else {
-      engine->undefined_lane(lanes[l]->out, sizeof(T), l);
+      this_engine()->undefined_lane(post_out(lanes, l), sizeof(T), l);
     }
   });
 }
@@ -160,7 +174,6 @@ inline void resolve_vote(Post* const* lanes, u32 mask) {
 }
 METAL_FUNC Votes vote(bool value) { return exchange<Votes>(value, &resolve_vote); }
 
-METAL_FUNC u32 own_lane() { return lane->thread.lane; }
 template <class T>
 METAL_FUNC T shuffle(T value, u32 source) {
   return exchange<T>(value, &resolve_shuffle<T>, source);

@@ -62,16 +62,30 @@ template <class T, class P>
 METAL_FUNC void simdgroup_load(simdgroup_matrix<T, 8, 8>& matrix, const P* array, ulong per_row = 8,
                                ulong2 origin = ulong2(0), bool transposed = false) {
   const ks::MatrixPlace at = ks::matrix_place(ks::own_lane());
-  matrix.held.x = T(*ks_matrix_element(array, per_row, origin, transposed, at.row, at.column));
-  matrix.held.y = T(*ks_matrix_element(array, per_row, origin, transposed, at.row, at.column + 1));
+  const P* first = ks_matrix_element(array, per_row, origin, transposed, at.row, at.column);
+  P two[2];
+  if (transposed) {
+    two[0] = first[0];
+    two[1] = first[per_row];
+  } else {
+    __builtin_memcpy(two, first, sizeof(two));  // one access, as hardware makes it
+  }
+  matrix.held.x = T(two[0]);
+  matrix.held.y = T(two[1]);
 }
 template <class T, class P>
 METAL_FUNC void simdgroup_store(const simdgroup_matrix<T, 8, 8>& matrix, P* array,
                                 ulong per_row = 8, ulong2 origin = ulong2(0),
                                 bool transposed = false) {
   const ks::MatrixPlace at = ks::matrix_place(ks::own_lane());
-  *ks_matrix_element(array, per_row, origin, transposed, at.row, at.column) = P(matrix.held.x);
-  *ks_matrix_element(array, per_row, origin, transposed, at.row, at.column + 1) = P(matrix.held.y);
+  P* first = ks_matrix_element(array, per_row, origin, transposed, at.row, at.column);
+  const P two[2] = {P(matrix.held.x), P(matrix.held.y)};
+  if (transposed) {
+    first[0] = two[0];
+    first[per_row] = two[1];
+  } else {
+    __builtin_memcpy(first, two, sizeof(two));
+  }
 }
 
 }  // namespace metal
@@ -84,13 +98,55 @@ struct MatrixOperands {
   metal::vec<B, 2> b;
   metal::vec<C, 2> c;
 };
-/// d = a b + c, summed in float.
-template <class D, class A, class B, class C>
-void resolve_multiply(Post* const* lanes, u32 mask) {
-  if (mask != 0xffffffffu) {
-    each_lane(mask, [&](u32 l) { engine->undefined_lane(lanes[l]->out, 2 * sizeof(D), l); });
-    return;
+/// Of a lane, for the whole matrix's owner: lanes of a SIMD-group have neighbouring mailboxes.
+template <class T>
+KS_PLAIN METAL_FUNC void gather(T (&matrix)[64], const char* first) {
+#pragma unroll
+  for (u32 l = 0; l < 32; ++l) {
+    const MatrixPlace at = matrix_place(l);
+    __builtin_memcpy(&matrix[at.row * 8 + at.column], first + l * sizeof(Mailbox), 2 * sizeof(T));
   }
+}
+using Row = float __attribute__((ext_vector_type(8)));
+template <class T>
+KS_PLAIN METAL_FUNC Row row_of(const T (&matrix)[64], u32 row) {
+  Row r;
+#pragma unroll
+  for (u32 i = 0; i < 8; ++i) r[i] = float(matrix[row * 8 + i]);
+  return r;
+}
+
+/// d = a b + c, summed in float; every value is defined.
+template <class D, class A, class B, class C>
+KS_PLAIN inline void multiply_defined(Post* const* lanes) {
+  using In = MatrixOperands<A, B, C>;
+  const char* in = static_cast<const char*>(lanes[0]->in);
+  A a[64];
+  B b[64];
+  C c[64];
+  D d[64];
+  gather(a, in + __builtin_offsetof(In, a));
+  gather(b, in + __builtin_offsetof(In, b));
+  gather(c, in + __builtin_offsetof(In, c));
+  Row rows[8];
+  for (u32 k = 0; k < 8; ++k) rows[k] = row_of(b, k);
+  for (u32 r = 0; r < 8; ++r) {
+    Row sum = row_of(c, r);
+    const Row factors = row_of(a, r);
+    for (u32 k = 0; k < 8; ++k) sum += factors[k] * rows[k];
+    for (u32 i = 0; i < 8; ++i) d[r * 8 + i] = D(sum[i]);
+  }
+  char* out = static_cast<char*>(lanes[0]->out);
+#pragma unroll
+  for (u32 l = 0; l < 32; ++l) {
+    const MatrixPlace at = matrix_place(l);
+    __builtin_memcpy(out + l * sizeof(Mailbox), &d[at.row * 8 + at.column], 2 * sizeof(D));
+    define(out + l * sizeof(Mailbox), 2 * sizeof(D));
+  }
+}
+/// The same with the definedness of each value carried along.
+template <class D, class A, class B, class C>
+void multiply_each(Post* const* lanes) {
   float a[8][8], b[8][8];
   for (u32 l = 0; l < 32; ++l) {
     const MatrixPlace at = matrix_place(l);
@@ -110,6 +166,18 @@ void resolve_multiply(Post* const* lanes, u32 mask) {
     }
     answer<metal::vec<D, 2>>(lanes, l, metal::vec<D, 2>(D(x), D(y)));
   }
+}
+inline void no_result(Post* const* lanes, u32 mask, u32 bytes) {
+  each_lane(mask, [&](u32 l) { this_engine()->undefined_lane(post_out(lanes, l), bytes, l); });
+}
+template <class D, class A, class B, class C>
+KS_PLAIN void resolve_multiply(Post* const* lanes, u32 mask) {
+  if (mask != 0xffffffffu)
+    no_result(lanes, mask, 2 * sizeof(D));
+  else if (all_defined(lanes, sizeof(MatrixOperands<A, B, C>)))
+    multiply_defined<D, A, B, C>(lanes);
+  else
+    multiply_each<D, A, B, C>(lanes);
 }
 
 }  // namespace ks

@@ -8,18 +8,28 @@
 
 namespace ks {
 
-struct LeaveCall {
-  Lane* lane;
+KS_UNWATCHED u32 enter_call(u32 number) {
+  Lane* const me = lane;
+  const u32 depth = me->depth++;
+  if (depth < Lane::kDeepest) me->path[depth] = number;
+  return depth;
+}
+KS_UNWATCHED void leave_call(u32 depth) { lane->depth = depth; }
+
+struct Call {
   u32 depth;
-  KS_PLAIN __attribute__((always_inline)) ~LeaveCall() { lane->depth = depth; }
+  KS_PLAIN __attribute__((always_inline)) explicit Call(u32 number) : depth(enter_call(number)) {}
+  KS_PLAIN __attribute__((always_inline)) ~Call() { leave_call(depth); }
 };
 
 template <class F>
 __attribute__((always_inline)) inline decltype(auto) at(u32 number, F&& call) {
-  const LeaveCall leave{lane, lane->depth};
-  if (lane->depth < Lane::kDeepest) lane->path[lane->depth] = number;
-  ++lane->depth;
+  const Call here(number);
   return call();
+}
+
+KS_UNWATCHED void* group_storage(const void* key, u64 bytes, u64 alignment, const char* name) {
+  return engine->group_array(key, bytes, alignment, name, KS_TRACED ? KS_HERE : nullptr);
 }
 
 /// Storage of a `threadgroup` variable: one for each group and each place in the source (`Place` is
@@ -27,7 +37,13 @@ __attribute__((always_inline)) inline decltype(auto) at(u32 number, F&& call) {
 template <class T, class Place>
 __attribute__((always_inline)) inline T* group_array(Place, const char* name) {
   static char key;
-  return static_cast<T*>(engine->group_array(&key, sizeof(T), alignof(T), name, nullptr));
+  return static_cast<T*>(group_storage(&key, sizeof(T), alignof(T), name));
+}
+
+/// The engine tells the place by the address that `barrier` returns to.
+__attribute__((always_inline)) inline void barrier_of(BarrierScope scope, u32 orders) {
+  const Engine* const e = this_engine();
+  [[clang::nomerge]] e->barrier(scope, orders);
 }
 
 }  // namespace ks
@@ -53,10 +69,10 @@ enum thread_scope {
 };
 
 METAL_FUNC void threadgroup_barrier(mem_flags flags, thread_scope = thread_scope_threadgroup) {
-  ks::engine->barrier(ks::BarrierScope::group, unsigned(flags) & 3u);
+  ks::barrier_of(ks::BarrierScope::group, unsigned(flags) & 3u);
 }
 METAL_FUNC void simdgroup_barrier(mem_flags flags, thread_scope = thread_scope_simdgroup) {
-  ks::engine->barrier(ks::BarrierScope::simdgroup, unsigned(flags) & 3u);
+  ks::barrier_of(ks::BarrierScope::simdgroup, unsigned(flags) & 3u);
 }
 METAL_FUNC void atomic_thread_fence(mem_flags, memory_order, thread_scope = thread_scope_device) {}
 

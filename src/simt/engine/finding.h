@@ -25,6 +25,7 @@ inline constexpr char kLivelock[] = "livelock";
 inline constexpr char kUncoveredOutput[] = "uncovered_output";
 inline constexpr char kStackOverflow[] = "stack_overflow";
 inline constexpr char kCrash[] = "crash";
+inline constexpr char kSystemCall[] = "system_call";
 }  // namespace kind
 
 struct RawFinding {
@@ -34,7 +35,8 @@ struct RawFinding {
   std::int64_t offset = -1;  ///< bytes in the buffer
   std::vector<std::uint32_t> threads;
   std::array<std::uint32_t, 3> group{};
-  std::string detail;  ///< what happened, without the places
+  std::uint32_t group_number = 0;  ///< in the launch, from 1
+  std::string detail;              ///< what happened, without the places
   std::uint64_t count = 1;
   int launch = 0;
 };
@@ -43,6 +45,8 @@ struct RawFinding {
 class Findings {
  public:
   void add(RawFinding finding);
+  /// What several saw of one launch, as if one had seen it group by group. They are empty then.
+  void add_launch(const std::vector<Findings*>& parts);
   const std::vector<RawFinding>& all() const { return all_; }
   bool empty() const { return all_.empty(); }
 

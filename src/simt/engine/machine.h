@@ -1,14 +1,19 @@
-// Runs the groups of a launch: a fiber a thread, SIMD-group by SIMD-group to where its lanes wait,
-// results of what they wait for, barriers, and what is wrong with those.
+// Runs groups on one OS thread: a lane a thread, SIMD-group by SIMD-group to where its lanes wait,
+// results of what they wait for, barriers, and what is wrong with those. A lane that never waits
+// runs on the stack of the one before it; one that waits keeps its stack, and hands the processor
+// to the next lane directly.
 #pragma once
 
 #include <csetjmp>
 #include <csignal>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "base/random.h"
+#include "simt/engine/sample.h"
+#include "simt/engine/trace.h"
 #include "simt/engine/watch.h"
 
 namespace ksearch::simt {
@@ -22,97 +27,145 @@ struct GroupPlan {
   std::vector<std::uint32_t> group_memory;
   std::array<void*, 64> buffers{};
   int number = 0;
+  std::vector<SampledGroup> sample;  ///< that are traced
+  bool sample_only = false;          ///< the others do not run
 };
 
 struct Counts {
   std::uint64_t groups = 0, threads = 0, simd_operations = 0, group_barriers = 0,
                 simdgroup_barriers = 0;
+  Counts& operator+=(const Counts& other);
+};
+
+/// Memory of one OS thread's lanes.
+struct LaneMemory {
+  /// A stack and the page below it that nobody may touch.
+  static constexpr std::size_t kStack = 128 << 10;
+  std::byte* begin = nullptr;
+  std::uint32_t lanes = 0;  ///< in a group, at most
+
+  static std::size_t bytes(std::uint32_t lanes) {
+    return lanes * (kStack + sizeof(ks::Mailbox)) +
+           (lanes * sizeof(ks::Post*) + 4095) / 4096 * 4096;
+  }
+  ks::Mailbox* mailboxes() const { return reinterpret_cast<ks::Mailbox*>(begin + lanes * kStack); }
+  ks::Post** posts() const { return reinterpret_cast<ks::Post**>(mailboxes() + lanes); }
 };
 
 class Machine {
  public:
   static constexpr std::uint32_t kMostThreads = 1024;
-  /// A stack and the page below it that nobody may touch.
-  static constexpr std::size_t kStack = 128 << 10;
-  static std::size_t stack_bytes() { return (kMostThreads + 1) * kStack; }
 
-  Machine(Watch& watch, const ks::Attachment& attachment, Schedule schedule, std::uint64_t seed);
+  struct Options {
+    Schedule schedule = Schedule::forward;
+    std::uint64_t seed = 0;
+    int patience = 10;  ///< CPU seconds in which a lane must reach a wait or its end
+  };
+  Machine(Watch& watch, LaneMemory memory, const Options& options);
   ~Machine();
   Machine(const Machine&) = delete;
 
-  /// False where a fault or a loop without end stopped it; the finding is there.
-  bool run(const GroupPlan& plan);
+  /// For the OS thread that calls it: signals, the object's variables. Before the system call lock
+  /// and after it.
+  void enter_thread();
+  void attach(const ks::Attachment& attachment) { attachment_ = attachment; }
+  /// From now on; the object is one that tells what it does.
+  void set_trace(Trace* trace) { trace_ = trace; }
+  static const ks::Engine& engine();
+
+  /// Runs groups whose numbers `next` gives, to its end. False where a fault or a loop without end
+  /// stopped it; the finding is there.
+  bool run(const GroupPlan& plan, const std::function<std::optional<std::uint32_t>()>& next);
   const Counts& counts() const { return counts_; }
+  Watch& watch() { return watch_; }
 
  private:
-  enum class Wait : std::uint8_t { ready, collective, simdgroup_barrier, group_barrier, done };
-  struct Fiber {
-    ks::Lane lane{};
-    void* top = nullptr;
-    std::vector<std::byte> call_state;  ///< clang's, 8 KiB
-    Wait wait = Wait::ready;
-    ks::Post* post = nullptr;
+  static constexpr int kNobody = -1;
+  enum class Wait : std::uint8_t { none, collective, simdgroup_barrier, group_barrier, done };
+  /// What a turn of a lane needs lies in one cache line.
+  struct alignas(64) Fiber {
+    void* top = nullptr;  ///< null: not started
     ks::Resolve resolve = nullptr;
-    std::uint32_t orders = 0;
     const void* pc = nullptr;
+    std::uint32_t orders = 0;
+    Wait wait = Wait::none;
+    ks::Lane lane{};
   };
+  /// Lanes of a SIMD-group, by what they do.
+  struct Simdgroup {
+    std::uint32_t ready = 0, waiting = 0, at_barrier = 0;
+    bool uniform = true;  ///< those that wait all wait for the same
+  };
+  enum class Stop : std::sig_atomic_t { none, fault, system_call, expired, order };
 
   // What the object calls.
-  static ks::Meta hook_load(const void* at, ks::u64 bytes, const void* pc);
-  static ks::Meta hook_store(void* at, ks::u64 bytes, const void* pc);
-  static void hook_copy(void* to, const void* from, ks::u64 bytes, const void* pc);
-  static void hook_fill(void* to, int byte, ks::u64 bytes, const void* pc);
-  static void hook_used_undefined(ks::u32 origin, const void* pc);
-  static void hook_begin_variable(void* at, ks::u64 bytes, const void* pc);
-  static void hook_end_variable(void* at, ks::u64 bytes);
-  static void hook_misaligned(const void* at, ks::u64 alignment, const void* pc);
-  static void hook_outside_array(const void* pc);
-  static void* hook_group_array(const void* key, ks::u64 bytes, ks::u64 alignment, const char* name,
-                                const void* pc);
-  static void hook_collective(ks::Post* post, ks::Resolve resolve);
-  static void hook_barrier(ks::BarrierScope scope, ks::u32 orders);
-  static void hook_undefined_lane(void* at, ks::u64 bytes, ks::u32 lane);
-  static void hook_atomic(const void* at, ks::u64 bytes, bool loads, bool stores, const void* pc);
-
+  friend struct Hooks;
   static void fiber_main();
-  static void resolver_main();
+  // In faults.cpp.
+  static void install_handlers();
   static void on_fault(int signal, siginfo_t* info, void* context);
   static void on_tick(int signal, siginfo_t* info, void* context);
+  void tell_stop();
 
-  void run_group(std::uint32_t number, std::array<std::uint32_t, 3> group);
+  void run_group(std::uint32_t number);
   void place_threads(std::array<std::uint32_t, 3> group);
-  bool step(std::uint32_t simdgroup);
-  void resolve(std::uint32_t simdgroup, std::uint32_t mask);
-  void resolve_simdgroup_barrier(std::uint32_t simdgroup, std::uint32_t mask);
+  void mark_constants(const GroupPlan& plan);
+  double weight_of(std::uint32_t group) const;
   bool release_group_barrier();
-  void switch_to(std::uint32_t fiber);
-  void wait(Wait what, const void* pc);
-  void arm(bool on);
-  std::vector<std::uint32_t> order_of_simdgroups();
+  std::vector<std::uint32_t> order_of_simdgroups(std::uint32_t number, std::uint32_t stage) const;
+
+  // In lanes.cpp.
+  void run_simdgroup(std::uint32_t simdgroup);
+  /// The next lane of the SIMD-group to run, after serving those that wait where nobody else can
+  /// run. kNobody where all are done or at a barrier of the group.
+  int next_lane();
+  Fiber& fiber(int index) { return fibers_[static_cast<std::size_t>(index)]; }
+  void serve();
+  std::uint32_t those_at_the_earliest_place() const;
+  void resolve_simdgroup_barrier(std::uint32_t mask);
+  void select(int index);
+  /// Goes on with a lane that has a stack, or starts one on a fresh stack.
+  void* top_of(int index);
+  void* fresh_top();
+  void wait(Fiber& fiber, Wait what, const void* pc);
+  static void collective(ks::Resolve resolve, ks::u32 source, const void* pc);
+  static void barrier(ks::BarrierScope scope, ks::u32 orders);
+  std::byte* take_stack();
+  static bool same_place(const Fiber& a, const Fiber& b);
 
   Watch& watch_;
-  ks::Attachment attachment_;
-  ks::Engine engine_{};
-  Schedule schedule_;
-  base::Random random_;
+  Trace* trace_ = nullptr;
+  LaneMemory memory_;
+  ks::Attachment attachment_{};
+  Options options_;
   GroupPlan plan_;
   ks::Arguments arguments_{};
-  std::vector<Fiber> fibers_;  ///< the last one computes results
-  std::uint32_t threads_ = 0, simdgroups_ = 0, current_ = 0;
-  std::array<ks::Post*, 32> posts_{};
-  std::uint32_t mask_ = 0, resolving_ = 0;
-  ks::Resolve resolve_ = nullptr;
+  std::vector<Fiber> fibers_;
+  std::vector<Simdgroup> simdgroup_;
+  std::vector<std::byte*> free_stacks_;  ///< their ends
+  std::uint32_t stacks_made_ = 0;
+  std::uint32_t threads_ = 0, current_ = 0, first_ = 0;  ///< first_: lane 0 of the SIMD-group
+  Simdgroup* group_ = nullptr;                           ///< the SIMD-group that runs
   void* scheduler_top_ = nullptr;
+  void* left_ = nullptr;               ///< where a lane that is done saves what nobody needs
+  std::vector<std::byte> call_state_;  ///< clang's; one for all lanes, see lanes.cpp
   Counts counts_;
 
   // Of the signal handlers.
   sigjmp_buf escape_;
-  volatile std::sig_atomic_t in_hook_ = 0, expired_ = 0, running_ = 0;
-  volatile std::uint64_t switches_ = 0, switches_at_tick_ = 0;
+  volatile std::sig_atomic_t in_hook_ = 0, running_ = 0;
+  volatile Stop stop_ = Stop::none;
+  volatile std::uint64_t steps_ = 0, steps_at_tick_ = 0;
   volatile int idle_ticks_ = 0;
   const void* volatile fault_at_ = nullptr;
   const void* volatile fault_pc_ = nullptr;
+  volatile long refused_ = 0;
+  volatile std::uint64_t refused_argument_ = 0;
   std::vector<std::byte> signal_stack_;
 };
+
+/// The machine of the calling OS thread: functions that an object calls, and signal handlers, have
+/// no other way to it.
+extern constinit thread_local Machine* t_machine;
 
 }  // namespace ksearch::simt

@@ -2,11 +2,19 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstring>
 #include <new>
 #include <utility>
 
 namespace ksearch::simt {
+namespace {
+
+std::atomic<std::size_t> g_mapped{0};
+
+}  // namespace
+
+std::size_t Pages::mapped_bytes() { return g_mapped; }
 
 Pages::Pages(std::size_t bytes) : size_(bytes) {
   if (bytes == 0) return;
@@ -17,6 +25,7 @@ Pages::Pages(std::size_t bytes) : size_(bytes) {
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (at == MAP_FAILED) throw std::bad_alloc();
   data_ = static_cast<std::byte*>(at);
+  g_mapped += bytes;
 }
 
 Pages::Pages(Pages&& other) noexcept
@@ -32,12 +41,11 @@ Pages::~Pages() {
   if (data_) ::munmap(data_, size_);
 }
 
-Region::Region(std::size_t bytes, bool with_cells)
+Region::Region(std::size_t bytes, bool with_shadow)
     // Beyond the end too: instrumented code may look at the shadow of a wide access at once.
     : data_(bytes),
-      shadow_(bytes + 4096),
-      origin_(bytes + 4096),
-      cells_(with_cells ? bytes * sizeof(Cell) : 0) {}
+      shadow_(with_shadow ? bytes + 4096 : 0),
+      origin_(with_shadow ? bytes + 4096 : 0) {}
 
 void Region::set_defined(const void* at, std::size_t bytes) const {
   std::memset(meta(at).shadow, 0, bytes);

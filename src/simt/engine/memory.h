@@ -1,5 +1,4 @@
-// The memory a kernel may touch, each byte with its shadow: is it defined, where does it come from,
-// who used it last.
+// The memory a kernel may touch, each byte with its shadow: is it defined, where does it come from.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +23,8 @@ class Pages {
   ~Pages();
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
+  /// Of all there were in this process; what is mapped counts, touched or not.
+  static std::size_t mapped_bytes();
 
  private:
   std::byte* data_ = nullptr;
@@ -35,19 +36,11 @@ using Stamp = std::uint32_t;
 /// A place in the object's code, by a number.
 using Site = std::uint16_t;
 
-/// The last write of a byte and two reads after it, by threads that nothing orders if there are
-/// two.
-struct Cell {
-  Stamp writer = 0, reader = 0, other_reader = 0;
-  Site writer_site = 0, reader_site = 0, other_reader_site = 0;
-  std::uint16_t raced = 0;  ///< a race on it was seen
-};
-
 /// A stretch of memory with its shadows.
 class Region {
  public:
   Region() = default;
-  Region(std::size_t bytes, bool with_cells);
+  Region(std::size_t bytes, bool with_shadow);
 
   bool holds(const void* at) const {
     return static_cast<std::size_t>(static_cast<const std::byte*>(at) - data_.data()) <
@@ -62,12 +55,11 @@ class Region {
     const std::size_t i = offset(at);
     return {shadow_.data() + i, origin_.data() + (i & ~std::size_t{3})};
   }
-  Cell* cells(const void* at) const { return reinterpret_cast<Cell*>(cells_.data()) + offset(at); }
   void set_defined(const void* at, std::size_t bytes) const;
   void set_undefined(const void* at, std::size_t bytes, std::uint32_t origin) const;
 
  private:
-  Pages data_, shadow_, origin_, cells_;
+  Pages data_, shadow_, origin_;
 };
 
 /// A buffer of the case, where it lies and how it was used.
@@ -77,12 +69,14 @@ struct PlacedBuffer {
   std::size_t offset = 0, bytes = 0;
   bool constant = false;  ///< bound to a `constant` parameter in this launch
   Site last_store = 0;
+  std::uint32_t last_store_group = 0, last_store_launch = 0;
   std::uint64_t bytes_read = 0, bytes_written = 0, constant_bytes_read = 0;
 };
 
 /// Space around a buffer that belongs to nobody: what lands there is out of bounds.
 inline constexpr std::size_t kBufferGap = 64 << 10;
-inline constexpr std::size_t kBufferAlignment = 256;
+/// Buffers begin at a page (of any system), so that shared memory can be mapped there.
+inline constexpr std::size_t kBufferAlignment = 16 << 10;
 
 /// Offsets of buffers of these sizes; the last entry is the bytes needed in all.
 std::vector<std::size_t> place_buffers(std::span<const std::size_t> sizes);

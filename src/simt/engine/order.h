@@ -4,7 +4,9 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "simt/engine/memory.h"
@@ -19,11 +21,26 @@ struct Interval {
   std::array<std::uint32_t, 2> simd_epoch{};  ///< barriers of the SIMD-group
 };
 
+/// All intervals of a run, of all OS threads: a thread takes blocks of numbers and fills them.
+class Intervals {
+ public:
+  static constexpr std::uint32_t kBlock = 4096;
+  static constexpr std::uint32_t kBlocks = (1u << 26) / kBlock;  // a stamp has 26 bits for them
+
+  Intervals() : blocks_(kBlocks) {}
+  /// The first number of a fresh block, or 0 where none is left.
+  std::uint32_t take_block();
+  Interval& operator[](std::uint32_t i) { return blocks_[i / kBlock][i % kBlock]; }
+  bool full() const { return next_ >= kBlocks; }
+
+ private:
+  std::vector<std::unique_ptr<Interval[]>> blocks_;
+  std::atomic<std::uint32_t> next_{1};  // number 0 is "never"
+};
+
 class Order {
  public:
-  static constexpr std::uint32_t kMostIntervals = (1u << 26) - 1;
-
-  Order() : intervals_(1) {}
+  explicit Order(Intervals& intervals) : intervals_(intervals) {}
   void begin_launch() { ++launch_; }
   void begin_group(std::uint32_t group, std::uint32_t simdgroups);
   /// `orders`: ks::kOrdersDevice, ks::kOrdersGroup.
@@ -34,8 +51,19 @@ class Order {
     return current_[simdgroup] << 6 | lane << 1 | (atomic ? 1u : 0u);
   }
   /// Whether what `before` says happened before what `now` does, now.
-  bool ordered(Stamp before, Stamp now, MemoryKind memory) const;
-  /// Whether the interval is of the group that runs.
+  [[gnu::always_inline]] bool ordered(Stamp before, Stamp now, MemoryKind memory) {
+    Known& known = known_[(before >> 6) % known_.size()];
+    if (known.before != before >> 6 || known.now != now >> 6) [[unlikely]]
+      learn(known, before >> 6, now >> 6);
+    const Relation r = known.relation[static_cast<std::size_t>(memory)];
+    return r == Relation::before || (r == Relation::by_lane && lane(before) == lane(now));
+  }
+  /// A cheap test for most of what is ordered: a barrier of the running group came after it.
+  bool long_ago(Stamp before, MemoryKind memory) const {
+    return memory == MemoryKind::group && before >> 6 < since_barrier_;
+  }
+  /// Whether the interval is of this launch; of the group that runs.
+  bool of_this_launch(Stamp stamp) const { return intervals_[stamp >> 6].launch == launch_; }
   bool of_this_group(Stamp stamp) const {
     const Interval& then = intervals_[stamp >> 6];
     return then.launch == launch_ && then.group == group_;
@@ -44,13 +72,28 @@ class Order {
   const Interval& interval(Stamp stamp) const { return intervals_[stamp >> 6]; }
   static std::uint32_t lane(Stamp stamp) { return stamp >> 1 & 31u; }
   /// True once there are more intervals than stamps can name: no race is found from then on.
-  bool full() const { return intervals_.size() >= kMostIntervals; }
+  bool full() const { return full_; }
+  std::uint32_t group() const { return group_; }
+  std::uint32_t launch() const { return launch_; }
 
  private:
+  enum class Relation : std::uint8_t { unordered, by_lane, before };
+  /// What was found out about two intervals: a kernel asks about the same few again and again.
+  struct Known {
+    std::uint32_t before = 0, now = 0;
+    std::array<Relation, 2> relation{};
+  };
+  void learn(Known& known, std::uint32_t before, std::uint32_t now) const;
   void open(std::uint32_t simdgroup, Interval interval);
 
-  std::vector<Interval> intervals_;
+  Intervals& intervals_;
+  std::uint32_t next_ = 0, block_end_ = 0;
+  /// The first interval since threadgroup memory was last ordered for all. Its stamps are of this
+  /// thread's groups alone, and their intervals' numbers rise.
+  std::uint32_t since_barrier_ = 0;
+  bool full_ = false;
   std::vector<std::uint32_t> current_;  ///< of each SIMD-group
+  std::array<Known, 256> known_{};
   std::uint32_t launch_ = 0, group_ = 0;
 };
 

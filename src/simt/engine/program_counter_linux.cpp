@@ -15,4 +15,15 @@ const void* program_counter(const void* context) {
 #endif
 }
 
+RefusedCall refused_call(const siginfo_t* info, const void* context) {
+  [[maybe_unused]] const auto* c = static_cast<const ucontext_t*>(context);
+  RefusedCall call{.number = info->si_syscall, .pc = info->si_call_addr};
+#if defined(__x86_64__)
+  call.first_argument = static_cast<std::uint64_t>(c->uc_mcontext.gregs[REG_RDI]);
+#elif defined(__aarch64__)
+  call.first_argument = c->uc_mcontext.regs[0];
+#endif
+  return call;
+}
+
 }  // namespace ksearch::simt

@@ -15,4 +15,6 @@ const void* program_counter(const void* context) {
 #endif
 }
 
+RefusedCall refused_call(const siginfo_t*, const void*) { return {}; }  // no filter refuses any
+
 }  // namespace ksearch::simt

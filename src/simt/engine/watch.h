@@ -1,15 +1,13 @@
 // Looks at every access of a kernel: is it inside something, has it been written, does anybody else
-// use it at the same time. Holds the memory.
+// use it at the same time. One for each OS thread; holds the threadgroup memory of its group.
 #pragma once
 
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "simt/engine/finding.h"
-#include "simt/engine/memory.h"
-#include "simt/engine/order.h"
+#include "simt/engine/shared.h"
 
 namespace ksearch::simt {
 
@@ -21,32 +19,52 @@ struct Running {
 };
 
 struct Use {
-  bool load = false, store = false, atomic = false;
+  bool load : 1 = false, store : 1 = false, atomic : 1 = false;  // one byte: passed as it is
 };
 
-/// Where an undefined value came from; kept in the origin words of memory.
-enum class OriginKind : std::uint32_t { none = 0, lane = 1, variable = 2 };
+/// Where an undefined value came from; with the place in the object's code in the origin words of
+/// memory. ks_hooks.h writes them too.
+enum class OriginKind : std::uint32_t { none = 0, lane = 1, variable = ks::kOriginVariable };
+inline constexpr std::uint32_t kOriginPlaceBits = ks::kOriginPlaceBits;
+inline constexpr std::uint32_t kOriginPlaceMask = (1u << kOriginPlaceBits) - 1;
 
 class Watch {
  public:
-  Watch(std::vector<PlacedBuffer> buffers, std::size_t device_bytes, std::size_t stack_bytes,
-        const std::byte* object_base, Findings& findings);
+  static constexpr std::size_t kGroupBlock = 256;
 
-  const Region& device() const { return device_; }
-  const Region& stacks() const { return stacks_; }
+  /// `alone`: no other OS thread runs groups at the same time.
+  Watch(SharedState& shared, bool alone);
+
+  const Region& device() const { return shared_.device; }
+  const Region& group() const { return group_; }
+  const Region& stacks() const { return shared_.stacks; }
+  /// As placed, and how they were used here.
   std::vector<PlacedBuffer>& buffers() { return buffers_; }
   Order& order() { return order_; }
   Running& running() { return running_; }
+  SharedState& shared() { return shared_; }
+  bool watched() const { return shared_.watched; }
+  bool alone() const { return alone_; }
 
   void begin_group(std::uint32_t number, std::uint32_t simdgroups,
                    const std::vector<std::uint32_t>& slots);
   void end_group();
   void end_launch();
-  /// After the last launch: elements never written, undefined values in outputs.
-  void finish();
 
   /// Before a store, after a load. What comes back holds `bytes` bytes of shadow.
-  ks::Meta access(const void* at, std::size_t bytes, Use use, const void* pc);
+  [[gnu::always_inline]] ks::Meta access(const void* at, std::size_t bytes, Use use,
+                                         const void* pc) {
+    if (!pending_) [[likely]] {
+      const std::size_t offset = group_.offset(at);
+      if (offset < group_.size() && array_holds(offset, bytes) &&
+          quick(MemoryKind::group, offset, bytes, use, pc, false)) {
+        if (use.load) group_read_ += bytes;
+        if (use.store) group_written_ += bytes;
+        return group_.meta(at);
+      }
+    }
+    return access_any(at, bytes, use, pc);
+  }
   void copy(void* to, const void* from, std::size_t bytes, const void* pc);
   void fill(void* to, int byte, std::size_t bytes, const void* pc);
   void set_defined(const void* at, std::size_t bytes);
@@ -56,6 +74,10 @@ class Watch {
   void outside_array(const void* pc);
   /// A fault at an address that belongs to nobody.
   void wild_access(const void* at, const void* pc);
+  /// Groups must be run in order from here on: on several OS threads the run is given up.
+  void needs_order() {
+    if (!alone_) shared_.again = true;
+  }
 
   /// The storage of a `threadgroup` variable; the same for all threads of a group.
   void* group_array(const void* key, std::size_t bytes, std::size_t alignment, const char* name,
@@ -73,6 +95,8 @@ class Watch {
   RawFinding finding(const char* kind, std::vector<const void*> pcs) const;
   std::uint64_t place(const void* pc) const;
   Findings& findings() { return findings_; }
+  /// Cells of device memory: those of `shared`, or this thread's own on top of them.
+  Cells& device_cells() { return alone_ ? shared_.cells : own_cells_; }
 
  private:
   struct GroupArray {
@@ -80,50 +104,126 @@ class Watch {
     std::string name;
     std::size_t offset = 0, bytes = 0;
   };
-  struct Pending {
+  /// One access to memory that others may use.
+  struct Touch {
     const std::byte* at = nullptr;
+    std::size_t bytes = 0, offset = 0;  ///< in the region
+    Use use{};
+    const void* pc = nullptr;
+    Site site = 0;
+    MemoryKind memory = MemoryKind::device;
+    const std::string* name = nullptr;
+    std::size_t within = 0;  ///< offset in the buffer or array
+  };
+  struct Pending {
+    Touch touch;
     std::vector<std::byte> before;
     RawFinding finding;
-    std::vector<Cell*> cells;
+    std::vector<std::size_t> offsets;
   };
   struct UnwrittenRead {
-    Cell* cell = nullptr;
+    MemoryKind memory = MemoryKind::device;
+    std::size_t offset = 0;
     RawFinding finding;
   };
 
+  bool array_holds(std::size_t offset, std::size_t bytes) const {
+    const auto left = reinterpret_cast<const std::uint32_t*>(to_end_.data())[offset / kGroupBlock];
+    return offset % kGroupBlock + bytes <= left;
+  }
+  ks::Meta access_any(const void* at, std::size_t bytes, Use use, const void* pc);
   ks::Meta device_access(const std::byte* at, std::size_t bytes, Use use, const void* pc);
+  ks::Meta outside_buffer(const std::byte* at, std::size_t bytes, Use use, const void* pc);
   ks::Meta group_access(const std::byte* at, std::size_t bytes, Use use, const void* pc);
-  void check_cells(const std::byte* at, std::size_t bytes, Use use, Site site, MemoryKind memory,
-                   const std::string& name, std::size_t offset);
+  ks::Meta outside_group_array(std::size_t offset, std::size_t bytes, Use use, const void* pc);
+  /// Notes the access in the cells and looks at what they held; returns how many bytes from its
+  /// start had been written before.
+  std::size_t check_cells(const Touch& touch);
+  /// The same where nothing is to be told, which is nearly always. False: nothing was noted.
+  bool quick(MemoryKind memory, std::size_t offset, std::size_t bytes, Use use, const void* pc,
+             bool initialised);
+  void meet_writer(const Touch& touch, Cell& cell, std::size_t i, bool& told);
+  void meet_reader(const Touch& touch, Cell& cell, std::size_t i, bool& told);
   /// Told at the end of the group, where nobody wrote it at the same time.
-  void note_unwritten(const char* kind, Cell& cell, const std::string& name, std::size_t offset,
-                      std::string detail, const void* pc);
+  void note_unwritten(const char* kind, const Touch& touch, std::size_t i, std::string detail);
   PlacedBuffer* buffer_at(std::size_t offset);
-  RawFinding race(Stamp other, Site other_site, bool other_writes, Use use, Site site,
-                  const std::string& name, std::size_t offset) const;
+  RawFinding race(Stamp other, Site other_site, bool other_writes, const Touch& touch,
+                  std::size_t i);
   GroupArray& add_group_array(const void* key, std::size_t bytes, std::string name);
   void settle_pending();
   ks::Meta nowhere(bool store);
-  Site site(const void* pc);
-  void check_output(const PlacedBuffer& buffer);
+  Cells& cells(MemoryKind memory) {
+    return memory == MemoryKind::group ? group_cells_ : device_cells();
+  }
+  void learn_site(std::pair<const void*, Site>& cached, const void* pc) {
+    cached = {pc, shared_.sites.number(pc)};
+  }
+  [[gnu::always_inline]] Site site(const void* pc) {
+    auto& cached = site_cache_[(reinterpret_cast<std::uintptr_t>(pc) >> 2) % site_cache_.size()];
+    if (cached.first != pc) [[unlikely]]
+      learn_site(cached, pc);
+    return cached.second;
+  }
 
-  Findings& findings_;
-  Region device_, group_, stacks_;
+  SharedState& shared_;
+  bool alone_;
+  Findings findings_;
+  Region group_;
   std::vector<PlacedBuffer> buffers_;
-  std::size_t last_buffer_ = 0;
   std::vector<GroupArray> arrays_;
   std::vector<void*> slots_;
   std::size_t group_used_ = 0, dynamic_bytes_ = 0, most_group_bytes_ = 0;
   std::uint64_t group_read_ = 0, group_written_ = 0;
   Order order_;
   Running running_;
-  const std::byte* object_base_;
-  std::vector<const void*> sites_;
-  std::unordered_map<const void*, Site> site_numbers_;
+  Cells own_cells_;
+  CellPool group_pool_;
+  Cells group_cells_;
   std::array<std::pair<const void*, Site>, 1024> site_cache_{};
   std::optional<Pending> pending_;
   std::vector<UnwrittenRead> unwritten_;
+  /// Of each block of threadgroup memory, bytes from its start to the end of the array that has it:
+  /// an array begins with a block, and has it alone.
+  Pages to_end_;
   Pages zeros_, waste_;
 };
+
+[[gnu::always_inline]] inline bool Watch::quick(MemoryKind memory, std::size_t offset,
+                                                std::size_t bytes, Use use, const void* pc,
+                                                bool initialised) {
+  if (use.atomic || offset % Cells::kPage + bytes > Cells::kPage || order_.full()) return false;
+  const Cells::Run run = cells(memory).cover(offset, bytes);
+  if (!run.first) [[unlikely]]
+    return false;
+  const Stamp now = order_.stamp(running_.simdgroup, running_.lane, false);
+  const auto safe = [&](Stamp stamp) __attribute__((always_inline)) {
+    return (stamp | 1u) == (now | 1u) || order_.long_ago(stamp, memory) ||
+           order_.ordered(stamp, now, memory);
+  };
+  const auto unused = [&](Stamp stamp) __attribute__((always_inline)) {
+    return stamp == 0 || safe(stamp);
+  };
+  Cell* const end = run.first + (bytes >> run.shift);
+  if (use.store) {
+    for (const Cell* cell = run.first; cell != end; ++cell)
+      if (!unused(cell->writer) || !unused(cell->reader) || !unused(cell->other_reader))
+        return false;
+    const Site where = site(pc);
+    for (Cell* cell = run.first; cell != end; ++cell) {
+      cell->writer = now;
+      cell->writer_site = where;
+    }
+    return true;
+  }
+  for (const Cell* cell = run.first; cell != end; ++cell)
+    if (cell->writer == 0 ? !initialised : !safe(cell->writer)) return false;
+  for (Cell* cell = run.first; cell != end; ++cell) {
+    if (cell->reader == now) continue;
+    const bool first = unused(cell->reader);
+    (first ? cell->reader : cell->other_reader) = now;
+    (first ? cell->reader_site : cell->other_reader_site) = site(pc);
+  }
+  return true;
+}
 
 }  // namespace ksearch::simt

@@ -8,7 +8,7 @@
 
 #include <cstdlib>
 
-#include "target/cpu/lock.h"
+#include "target/cpu/faults.h"
 
 namespace ksearch::target {
 

@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "target/cpu/lock.h"
+#include "target/cpu/faults.h"
 
 namespace ksearch::target {
 

@@ -1,6 +1,6 @@
 // The rules of dialect `cpp` that can be seen in the text: which headers may be included, no
-// assembly, no pragma that reads files. A tripwire with a good message: what a macro pastes together
-// is not seen. The sandbox, around compiler and worker, holds without it.
+// assembly, no pragma that reads files. A tripwire with a good message: what a macro pastes
+// together is not seen. The sandbox, around compiler and worker, holds without it.
 #pragma once
 
 #include <optional>

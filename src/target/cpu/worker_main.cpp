@@ -24,7 +24,8 @@
 #include <string>
 
 #include "base/json.h"
-#include "target/cpu/lock.h"
+#include "os/lock.h"
+#include "target/cpu/faults.h"
 #include "target/cpu/plan_runner.h"
 #include "target/cpu/thread_pool.h"
 #include "target/line_socket.h"
@@ -70,7 +71,7 @@ class CpuWorkerMain {
     pool_ = std::make_unique<ThreadPool>(message.at("threads").get<int>(),
                                          message.at("pin").get<std::vector<int>>(), prepare_thread);
     if (!trusted)
-      if (const std::string why = lock_for_loading(kControlDescriptor); !why.empty())
+      if (const std::string why = os::lock_for_loading(kControlDescriptor); !why.empty())
         return fail("lock", why);
     socket_.send_line(R"({"locked":true})");
     for (const Json& object : message.at("objects")) {
@@ -86,7 +87,7 @@ class CpuWorkerMain {
       entries_.push_back(std::move(kernels));
     }
     if (!trusted)
-      if (const std::string why = lock_for_running(kControlDescriptor); !why.empty())
+      if (const std::string why = os::lock_for_running(kControlDescriptor); !why.empty())
         return fail("lock", why);
     socket_.send_line(R"({"loaded":true})");
     return 0;

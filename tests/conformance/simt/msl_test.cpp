@@ -46,6 +46,7 @@ class Msl : public testing::TestWithParam<std::string> {
     options.worker = {KSEARCH_SIMT_WORKER, "worker", "simt"};
     options.schedule = *simt::parse_schedule(schedule);
     options.optimize = optimize;
+    options.trace_groups = 0;  // outputs and findings are looked at
     auto report = simt::check(*builder_, sheet.all, options);
     EXPECT_TRUE(report) << report.error().text();
     return report ? std::optional(std::move(*report)) : std::nullopt;

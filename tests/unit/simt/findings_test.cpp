@@ -241,10 +241,13 @@ TEST_F(Findings_, AVectorOfThreeIsStoredWhole) {
 }
 
 TEST_F(Findings_, ALoopWithoutEnd) {
+  CheckOptions options;
+  options.patience = std::chrono::seconds(1);
   const Report report =
       run(make("kernel void k(device atomic_uint* n [[buffer(0)]]) {\n"
                "  while (atomic_load_explicit(n, memory_order_relaxed) == 0) {}\n}\n",
-               1, 32, {"n=u32:1:const:0"}));
+               1, 32, {"n=u32:1:const:0"}),
+          options);
   EXPECT_EQ(kinds(report), Kinds{"livelock"});
   EXPECT_EQ(lines(report), (std::vector<int>{4}));
 }

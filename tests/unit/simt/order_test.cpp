@@ -14,7 +14,8 @@ class OrderTest : public testing::Test {
   Stamp at(std::uint32_t simdgroup, std::uint32_t lane) {
     return order_.stamp(simdgroup, lane, false);
   }
-  Order order_;
+  Intervals intervals_;
+  Order order_{intervals_};
 };
 
 TEST_F(OrderTest, OneThreadIsOrderedWithItself) {

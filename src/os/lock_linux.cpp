@@ -14,9 +14,9 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "target/cpu/lock.h"
+#include "os/lock.h"
 
-namespace ksearch::target {
+namespace ksearch::os {
 namespace {
 
 /// An allow-list filter in the making: whatever is not allowed traps (SIGSYS), which names the
@@ -108,4 +108,4 @@ std::string lock_for_running(int control) {
   return filter.load();
 }
 
-}  // namespace ksearch::target
+}  // namespace ksearch::os

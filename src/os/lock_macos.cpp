@@ -1,10 +1,10 @@
 // macOS has no system call filter for one's own process. Not yet run: the sandbox that is missing
 // there (os/sandbox_macos.cpp) comes first.
-#include "target/cpu/lock.h"
+#include "os/lock.h"
 
-namespace ksearch::target {
+namespace ksearch::os {
 
 std::string lock_for_loading(int) { return {}; }
 std::string lock_for_running(int) { return {}; }
 
-}  // namespace ksearch::target
+}  // namespace ksearch::os

@@ -1,12 +1,9 @@
-// What a CPU worker takes from itself before candidate code runs: every system call but a few. And
-// the handlers that report what candidate code tried, or where it crashed. One file for each
-// system.
+// The handlers of a CPU worker that report what candidate code tried, or where it crashed. One file
+// for each system.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
-#include <string>
 
 namespace ksearch::target {
 
@@ -24,11 +21,5 @@ void prepare_thread();
 
 /// Asks for the matrix unit where the CPU has one and the system makes processes ask.
 void ask_for_matrix_unit();
-
-/// First lock, before objects are loaded: files may still be opened for reading (where the sandbox
-/// lets them), code may be mapped. Second lock, after: neither. Both for all threads. Empty, or why
-/// it failed.
-std::string lock_for_loading(int control);
-std::string lock_for_running(int control);
 
 }  // namespace ksearch::target

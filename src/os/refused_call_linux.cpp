@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "target/failure.h"
+#include "os/refused_call.h"
 
-namespace ksearch::target {
+namespace ksearch::os {
 namespace {
 
 struct Meaning {
@@ -69,4 +69,4 @@ std::string describe_refused_call(long number, std::uint64_t first_argument,
   return text;
 }
 
-}  // namespace ksearch::target
+}  // namespace ksearch::os

@@ -1,0 +1,22 @@
+// Which groups of a launch are traced, and for how many each of them stands.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace ksearch::simt {
+
+struct SampledGroup {
+  std::uint32_t number = 0;  ///< x first, then y, then z
+  double weight = 1;
+};
+
+/// A sample in strata: in each dimension the first, the last and those between, so that corners,
+/// edges and the interior each have their part, in proportion to their sizes and at least one.
+/// Within a stratum one of each stretch of the same length, chosen by the seed. In order of number;
+/// all groups where `most` is no less than there are, or 0.
+std::vector<SampledGroup> sample_groups(std::array<std::uint32_t, 3> groups, std::uint32_t most,
+                                        std::uint64_t seed);
+
+}  // namespace ksearch::simt

@@ -1,0 +1,208 @@
+// Reading, classing and instrumenting clang's intermediate language, on text as clang 17 to 19
+// print it.
+#include <gtest/gtest.h>
+
+#include "simt/ir/instrument.h"
+#include "simt/ir/operation.h"
+#include "simt/ir/registers.h"
+#include "simt/ir/type.h"
+
+namespace ksearch::simt::ir {
+namespace {
+
+// A kernel that calls exp of half, adds and stores; with a loop. Our header is inlined into it.
+constexpr std::string_view kText = R"(source_filename = "kernel.cpp"
+%"struct.metal::vec" = type { float, float }
+define hidden void @ks_trace_access(ptr %0, i32 %1, i32 %2) !dbg !9 {
+  ret void
+}
+define hidden void @_Z1kPf(ptr nocapture noundef %0, i32 noundef %1) local_unnamed_addr #6 !dbg !3 {
+  %3 = alloca [4 x %"struct.metal::vec"], align 4
+  %4 = fpext half 0xH3C00 to float, !dbg !6
+  %5 = tail call noundef float @llvm.exp.f32(float %4), !dbg !6
+  br label %6, !dbg !4
+
+6:                                                ; preds = %6, %2
+  %7 = phi i32 [ 0, %2 ], [ %12, %6 ], !dbg !4
+  %8 = phi float [ 0.000000e+00, %2 ], [ %11, %6 ]
+  %9 = getelementptr inbounds float, ptr %0, i32 %7, !dbg !4
+  %10 = load float, ptr %9, align 4, !dbg !4
+  %11 = fadd float %8, %10, !dbg !5
+  %12 = add nuw nsw i32 %7, 1, !dbg !4
+  %13 = icmp ult i32 %12, %1, !dbg !4
+  br i1 %13, label %6, label %14, !dbg !4, !llvm.loop !10
+
+14:                                               ; preds = %6
+  %15 = fadd float %11, %5
+  store float %15, ptr %0, align 4, !dbg !5
+  ret void
+}
+!1 = !DIFile(filename: "kernel.metal", directory: "")
+!2 = !DIFile(filename: "./ks_math.h", directory: "/x")
+!3 = distinct !DISubprogram(name: "k", scope: !1, file: !1, line: 1)
+!4 = !DILocation(line: 4, column: 3, scope: !3)
+!5 = !DILocation(line: 5, column: 3, scope: !3)
+!6 = !DILocation(line: 60, column: 1, scope: !7, inlinedAt: !8)
+!7 = distinct !DISubprogram(name: "exp<_Float16>", scope: !2, file: !2, line: 59)
+!8 = distinct !DILocation(line: 3, column: 9, scope: !3)
+!9 = distinct !DISubprogram(name: "ks_trace_access", scope: !2, file: !2, line: 1)
+!10 = distinct !{!10}
+)";
+
+TEST(Ir, FunctionsBlocksAndLines) {
+  const Module module(kText);
+  ASSERT_EQ(module.functions().size(), 2u);
+  const Function& function = module.functions()[1];
+  EXPECT_EQ(function.name, "@_Z1kPf");
+  ASSERT_EQ(function.blocks.size(), 3u);
+  EXPECT_EQ(function.blocks[1].label, "6");
+  ASSERT_EQ(function.blocks[1].instructions.size(), 8u);
+  EXPECT_EQ(function.blocks[1].instructions[4].opcode, "fadd");
+  EXPECT_EQ(function.blocks[1].instructions[4].result, "%11");
+  const Origin exp = origin(module, function.blocks[0].instructions[2]);
+  EXPECT_EQ(exp.file, "kernel.metal");
+  EXPECT_EQ(exp.line, 3);
+  EXPECT_EQ(exp.inner, "ks_math.h");
+  EXPECT_EQ(exp.entry, "exp<_Float16>");
+}
+
+TEST(Ir, MovedCodeHasTheLineOfItsFirstUse) {
+  const Module module(kText);
+  const Instruction& sum = module.functions()[1].blocks[2].instructions[0];
+  EXPECT_EQ(origin(module, sum).line, 5);
+}
+
+std::string kind(std::string_view line,
+                 const Origin& from = {"kernel.metal", 1, "kernel.metal", ""}) {
+  const std::string text = "define void @f() {\n  " + std::string(line) + "\n}\n";
+  const Module module(text);
+  const auto done = operation(module.functions()[0].blocks[0].instructions[0], from);
+  return done ? done->kind + (done->count == 1 ? "" : "*" + std::to_string(done->count)) : "";
+}
+
+TEST(Ir, KindsOfInstructions) {
+  EXPECT_EQ(kind("%1 = fadd float %2, %3"), "float.add");
+  EXPECT_EQ(kind("%1 = fsub nnan half %2, %3"), "half.add");
+  EXPECT_EQ(kind("%1 = fmul bfloat %2, %3"), "bfloat.mul");
+  EXPECT_EQ(kind("%1 = fdiv float 1.000000e+00, %3"), "float.div");
+  EXPECT_EQ(kind("%1 = fneg float %2"), "");
+  EXPECT_EQ(kind("%1 = fadd <2 x float> %2, %3"), "float.add*2");
+  EXPECT_EQ(kind("%1 = add nuw nsw i32 %2, 1"), "int.add");
+  EXPECT_EQ(kind("%1 = mul i64 %2, %3"), "long.mul");
+  EXPECT_EQ(kind("%1 = or disjoint i16 %2, 1"), "short.bit");
+  EXPECT_EQ(kind("%1 = icmp samesign ult i32 %2, %3"), "int.compare");
+  EXPECT_EQ(kind("%1 = select i1 %2, float %3, float %4"), "float.select");
+  EXPECT_EQ(kind("%1 = sitofp i32 %2 to float"), "convert.int_float");
+  EXPECT_EQ(kind("%1 = fptrunc float %2 to bfloat"), "convert.float_bfloat");
+  EXPECT_EQ(kind("%1 = zext nneg i32 %2 to i64"), "");
+  EXPECT_EQ(kind("%1 = getelementptr inbounds float, ptr %2, i64 %3"), "");
+  EXPECT_EQ(kind("br i1 %1, label %2, label %3"), "branch");
+  EXPECT_EQ(kind("br label %3"), "");
+}
+
+TEST(Ir, KindsOfCalls) {
+  EXPECT_EQ(kind("%1 = tail call float @llvm.fma.f32(float %2, float %3, float %4)"), "float.fma");
+  EXPECT_EQ(kind("%1 = tail call noundef float @llvm.exp2.f32(float %2)"), "float.exp2");
+  EXPECT_EQ(kind("%1 = call float @tanhf(float %2) #4"), "float.tanh");
+  EXPECT_EQ(kind("%1 = call range(i32 0, 33) i32 @llvm.ctpop.i32(i32 %2)"), "int.bit");
+  EXPECT_EQ(kind("%1 = call i32 @llvm.smax.i32(i32 %2, i32 0)"), "int.compare");
+  EXPECT_EQ(kind("%1 = call float @llvm.fabs.f32(float %2)"), "");
+  EXPECT_EQ(kind("call void @llvm.lifetime.start.p0(i64 4, ptr nonnull %7)"), "");
+}
+
+TEST(Ir, OurHeadersCountAsTheBuiltin) {
+  const auto in = [](std::string_view file, std::string_view entry) {
+    return Origin{"kernel.metal", 1, file, entry};
+  };
+  const Origin exp = in("ks_math.h", "exp<_Float16>"), rsqrt = in("ks_math.h", "rsqrt<float>");
+  EXPECT_EQ(kind("%1 = fpext half %2 to float", exp), "");
+  EXPECT_EQ(kind("%1 = call float @llvm.exp.f32(float %2)", exp), "half.exp");
+  EXPECT_EQ(kind("%1 = call float @llvm.sqrt.f32(float %2)", rsqrt), "float.rsqrt");
+  EXPECT_EQ(kind("%1 = fdiv float 1.000000e+00, %2", rsqrt), "");
+  EXPECT_EQ(kind("%1 = add i32 %2, 1", in("ks_sync.h", "at<(lambda)>")), "");
+  EXPECT_EQ(kind("call void %66(ptr %9, ptr @f)", in("ks_simd.h", "simd_shuffle_xor<float>")),
+            "simd.shuffle");
+  EXPECT_EQ(kind("call void %66(ptr %9, ptr @f)", in("ks_simd.h", "quad_sum<float>")),
+            "quad.reduce");
+  EXPECT_EQ(
+      kind("call void %66(ptr %9, ptr @f)", in("ks_simd.h", "simd_prefix_inclusive_sum<int>")),
+      "simd.scan");
+  EXPECT_EQ(kind("call void %66(ptr %9, ptr @f)", in("ks_simd.h", "simd_any")), "simd.vote");
+  EXPECT_EQ(kind("call void %6(i32 1, i32 2)", in("ks_sync.h", "threadgroup_barrier")),
+            "barrier.group");
+  EXPECT_EQ(kind("call void %6(i32 0, i32 2)", in("ks_sync.h", "simdgroup_barrier")),
+            "barrier.simdgroup");
+  EXPECT_EQ(
+      kind("call void %66(ptr %9, ptr @f)",
+           in("ks_simd.h", "simdgroup_multiply_accumulate<float, _Float16, _Float16, float>")),
+      "matrix.half");
+  EXPECT_EQ(kind("%1 = call i32 @_ZN2ks13atomic_updateIjE(ptr %2, i32 1)",
+                 in("ks_atomic.h", "atomic_fetch_add_explicit<unsigned int, unsigned int>")),
+            "atomic");
+}
+
+TEST(Ir, TypesHaveSizes) {
+  EXPECT_EQ(parse_type("<4 x half>").bytes(), 8);
+  EXPECT_EQ(parse_type("[3 x i32]").bytes(), 12);
+  EXPECT_EQ(parse_type("{ float, i32 }").bytes(), 8);
+  EXPECT_EQ(parse_type("ptr").bytes(), 8);
+  EXPECT_EQ(parse_type("nnan").kind, Type::Kind::none);
+}
+
+TEST(Ir, InstrumentedTextCountsBlocksAndAccesses) {
+  const auto result = instrument(kText);
+  ASSERT_TRUE(result);
+  ASSERT_EQ(result->blocks.size(), 3u);
+  ASSERT_EQ(result->sites.size(), 2u);
+  EXPECT_FALSE(result->sites[0].store);
+  EXPECT_TRUE(result->sites[1].store);
+  const std::string& text = result->text;
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  EXPECT_TRUE(has("  %ks.counters = call ptr @ks_trace_counters(), !dbg !11\n  %ks.at.0 = "));
+  EXPECT_TRUE(has("%6 ]\n  %ks.at.1 = getelementptr i32, ptr %ks.counters, i64 1\n"));
+  EXPECT_TRUE(has("call void @ks_trace_access(ptr %9, i32 0, i32 4), !dbg !4\n  %10 = load"));
+  EXPECT_TRUE(has("call void @ks_trace_access(ptr %0, i32 1, i32 65540), !dbg !5\n  store"));
+  EXPECT_TRUE(has("!11 = !DILocation(line: 0, scope: !3)\n"));
+}
+
+TEST(Ir, WhatIsDoneForOtherLanesIsNotTheAuthors) {
+  const auto result = instrument(R"(define void @ks_trace_access(ptr %0) {
+  ret void
+}
+define linkonce_odr void @resolve(ptr %0, float %1) !dbg !3 {
+  %3 = fadd float %1, %1, !dbg !4
+  store float %3, ptr %0, align 4, !dbg !4
+  ret void
+}
+!1 = !DIFile(filename: "kernel.metal", directory: "")
+!2 = !DIFile(filename: "ks_simd.h", directory: "")
+!3 = distinct !DISubprogram(name: "resolve_reduce<Add, Pair>", scope: !2, file: !2, line: 9)
+!4 = !DILocation(line: 2, scope: !5, inlinedAt: !6)
+!5 = distinct !DISubprogram(name: "operator+", scope: !1, file: !1, line: 2)
+!6 = distinct !DILocation(line: 12, scope: !3)
+)");
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->blocks.empty());
+  EXPECT_TRUE(result->sites.empty());
+}
+
+TEST(Ir, TextWithoutTheHookIsAnError) { EXPECT_FALSE(instrument("define void @f() {\n}\n")); }
+
+TEST(Ir, RegistersAliveAtOnce) {
+  const Module module(kText);
+  const RegisterUse use = register_use(module, module.functions()[1]);
+  EXPECT_EQ(use.private_bytes, 32);
+  EXPECT_GE(use.half_registers, 6);
+  EXPECT_LE(use.half_registers, 12);
+}
+
+TEST(Ir, MesasTableOfThreads) {
+  EXPECT_EQ(thread_limit(104), 1024);
+  EXPECT_EQ(thread_limit(105), 896);
+  EXPECT_EQ(thread_limit(112), 896);
+  EXPECT_EQ(thread_limit(200), 512);
+  EXPECT_EQ(thread_limit(1000), 384);
+}
+
+}  // namespace
+}  // namespace ksearch::simt::ir

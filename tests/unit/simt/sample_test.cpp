@@ -1,0 +1,72 @@
+// Which groups are traced: every stratum has its part, and the weights stand for all groups.
+#include "simt/engine/sample.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace ksearch::simt {
+namespace {
+
+using Groups = std::array<std::uint32_t, 3>;
+
+TEST(Sample, AllGroupsWhereTheyAreFew) {
+  for (const std::uint32_t most : {0u, 12u, 13u}) {
+    const auto sample = sample_groups({4, 3, 1}, most, 7);
+    ASSERT_EQ(sample.size(), 12u);
+    for (std::uint32_t i = 0; i < 12; ++i) {
+      EXPECT_EQ(sample[i].number, i);
+      EXPECT_EQ(sample[i].weight, 1);
+    }
+  }
+}
+
+TEST(Sample, CornersEdgesAndInterior) {
+  const auto sample = sample_groups({100, 50, 1}, 64, 1);
+  std::set<std::uint32_t> numbers;
+  int left = 0, top = 0, interior = 0;
+  for (const SampledGroup& group : sample) {
+    numbers.insert(group.number);
+    const std::uint32_t x = group.number % 100, y = group.number / 100;
+    left += x == 0 && y > 0 && y < 49;
+    top += y == 0 && x > 0 && x < 99;
+    interior += x > 0 && x < 99 && y > 0 && y < 49;
+  }
+  EXPECT_EQ(numbers.size(), sample.size());
+  for (const std::uint32_t corner : {0u, 99u, 4900u, 4999u}) EXPECT_TRUE(numbers.contains(corner));
+  EXPECT_GE(left, 1);
+  EXPECT_GE(top, 1);
+  EXPECT_GE(interior, 50);
+  EXPECT_LE(sample.size(), 72u);
+}
+
+TEST(Sample, WeightsStandForAllGroups) {
+  for (const Groups groups : {Groups{1000, 1, 1}, Groups{33, 7, 5}, Groups{2, 2, 999}}) {
+    double sum = 0;
+    for (const SampledGroup& group : sample_groups(groups, 40, 3)) sum += group.weight;
+    EXPECT_NEAR(sum, double(groups[0]) * groups[1] * groups[2], 1e-6);
+  }
+}
+
+TEST(Sample, WorkThatGrowsIsEstimated) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    double estimate = 0;
+    for (const SampledGroup& group : sample_groups({256, 8, 1}, 64, seed))
+      estimate += group.weight * (group.number % 256 + 1);
+    EXPECT_NEAR(estimate / (8 * 256 * 257 / 2.0), 1, 0.03) << seed;
+  }
+}
+
+TEST(Sample, ASeedChoosesTheSameAlways) {
+  const auto numbers = [](std::uint64_t seed) {
+    std::vector<std::uint32_t> result;
+    for (const SampledGroup& group : sample_groups({500, 1, 1}, 20, seed))
+      result.push_back(group.number);
+    return result;
+  };
+  EXPECT_EQ(numbers(5), numbers(5));
+  EXPECT_NE(numbers(5), numbers(6));
+}
+
+}  // namespace
+}  // namespace ksearch::simt

@@ -1,0 +1,85 @@
+// Two traces of the same kernel, made apart, are one when merged.
+#include <gtest/gtest.h>
+
+#include "simt/engine/trace.h"
+
+namespace ksearch::simt {
+namespace {
+
+constexpr std::uint64_t kGap = 4096;
+
+Trace make() { return Trace({2, 2}, {{kGap, 1024}, {3 * kGap, 512}}, 1 << 16); }
+
+/// A group of 32 threads that loads the line at `at` and stores to threadgroup memory.
+void run_group(Trace& trace, std::uint64_t at, double weight) {
+  trace.begin_group(weight, 32);
+  for (std::uint32_t t = 0; t < 32; ++t) {
+    trace.begin_thread(t);
+    trace.counters(t)[0] += t < 8 ? 3 : 1;
+    trace.access(MemoryKind::device, at + 4 * t, 0, 4, false);
+    trace.access(MemoryKind::group, 8 * t, 1, 4, true);
+  }
+  trace.meet();
+  trace.end_group();
+}
+
+TEST(TraceMerge, SumsAndLines) {
+  Trace a = make(), b = make(), both = make();
+  run_group(a, kGap, 1);
+  run_group(b, kGap, 4);
+  run_group(b, kGap + 128, 4);
+  for (const auto& [at, weight] : {std::pair{kGap, 1.0}, {kGap, 4.0}, {kGap + 128, 4.0}})
+    run_group(both, at, weight);
+  a.merge(b);
+  for (const Trace* trace : {&a, &both}) {
+    EXPECT_EQ(trace->groups(), 3u);
+    EXPECT_EQ(trace->blocks()[0].threads, 9 * (8 * 3 + 24));
+    EXPECT_EQ(trace->blocks()[0].simdgroups, 9 * 3);
+    EXPECT_EQ(trace->blocks()[1].threads, 0);
+    const BufferCounts& x = trace->buffers()[0];
+    EXPECT_EQ(x.load.bytes, 9 * 128);
+    EXPECT_EQ(x.load.requests, 9);
+    EXPECT_EQ(x.load.lines, 9);
+    EXPECT_EQ(x.group_lines, 9);
+    EXPECT_EQ(x.distinct_lines, 2);
+    EXPECT_EQ(trace->buffers()[1].load.bytes, 0);
+    EXPECT_EQ(trace->group_store().turns, 18);
+    EXPECT_EQ(trace->group_store().extra, 9);
+    EXPECT_EQ(trace->site_buffers(), (std::vector<std::int32_t>{0, Trace::kGroupMemory}));
+    EXPECT_EQ(trace->longest_chain(), 0u);
+  }
+}
+
+TEST(TraceMerge, WhatIsBoundToConstantIsCountedApart) {
+  Trace trace = make();
+  trace.begin_launch({true, false});
+  run_group(trace, kGap, 1);
+  EXPECT_EQ(trace.buffers()[0].load.bytes, 0);
+  EXPECT_EQ(trace.buffers()[0].constant.bytes, 128);
+  EXPECT_EQ(trace.buffers()[0].constant.requests, 1);
+  EXPECT_EQ(trace.buffers()[0].group_lines, 0);
+}
+
+TEST(TraceMerge, AtomicsMoveBytesAndAreCounted) {
+  Trace trace = make();
+  trace.begin_group(2, 1);
+  trace.begin_thread(0);
+  trace.atomic(MemoryKind::device, 3 * kGap, 4, true, true);
+  trace.atomic(MemoryKind::group, 0, 4, true, false);
+  trace.end_group();
+  EXPECT_EQ(trace.buffers()[1].atomics, 2);
+  EXPECT_EQ(trace.buffers()[1].load.bytes, 8);
+  EXPECT_EQ(trace.buffers()[1].store.bytes, 8);
+  EXPECT_EQ(trace.group_atomics(), 2);
+  EXPECT_EQ(trace.group_store().bytes, 0);
+}
+
+TEST(TraceMerge, AGroupThatIsNotTracedLeavesNothing) {
+  Trace trace = make();
+  run_group(trace, kGap, 0);
+  EXPECT_EQ(trace.groups(), 0u);
+  EXPECT_EQ(trace.blocks()[0].threads, 0);
+}
+
+}  // namespace
+}  // namespace ksearch::simt
