@@ -144,7 +144,11 @@ void setup_export(CLI::App& app, Parsed& parsed) {
 
 void setup_check(CLI::App& app, Parsed& parsed) {
   CheckOptions& options = parsed.check;
-  app.add_option("FILE", options.file, "A case.json, or a Metal or CUDA (.cu) file")->required();
+  app.add_option(
+         "FILE", options.file,
+         "A case.json, a Metal or CUDA (.cu) file, or a program (its program.json or folder)")
+      ->required();
+  app.add_option("--workload", options.workload, "Of the program's task, by name");
   app.add_option("--kernel", options.kernel,
                  "Function, host_name, or an instantiation: 'f<float, 4>' (CUDA)");
   const auto add_size = [&](const char* name, std::vector<std::uint32_t>& size, const char* help) {
@@ -162,7 +166,7 @@ void setup_check(CLI::App& app, Parsed& parsed) {
   app.add_option(
       "--buffer", options.buffers,
       "The next buffer: NAME=DTYPE:DIM[xDIM][:KIND[:A[:B]]][:inout]; without KIND an output; "
-      "NAME=null (CUDA)");
+      "NAME=struct:i32:4:f32:0.5, a parameter struct; NAME=null (CUDA)");
   app.add_option("--param", options.params,
                  "CUDA: the next value: n=64, eps=1e-5, p={ptr:in,i32:64,f32:0.5}");
   app.add_option("--symbol", options.symbols,

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "cli/check_program.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "cli/trace_text.h"
@@ -16,6 +17,7 @@
 #include "simt/explain.h"
 #include "simt/headers.h"
 #include "simt/object.h"
+#include "simt/stages.h"
 
 namespace ksearch::cli {
 namespace {
@@ -80,8 +82,12 @@ base::Result<std::vector<std::pair<std::string, std::string>>> headers_of(
 }
 
 base::Result<simt::Case> case_of(const CheckOptions& options) {
-  if (fs::path(options.file).extension() == ".json") return simt::load_case(options.file);
   simt::Case all;
+  if (fs::path(options.file).extension() == ".json") {
+    KS_TRY(all, simt::load_case(options.file));
+    KS_TRY(all.headers, headers_of(options));
+    return all;
+  }
   all.file = fs::path(options.file).filename();
   all.dialect = simt::dialect_of(options.file);
   KS_TRY(all.source, os::read_file(options.file));
@@ -118,6 +124,16 @@ base::Result<simt::Case> case_of(const CheckOptions& options) {
     KS_TRY(all.body, body_of(all, options));
   }
   KS_TRY(all.headers, headers_of(options));
+  return all;
+}
+
+/// The sources of a program, where the lines of findings are looked up.
+simt::Case shown(const simt::ProgramCases& program) {
+  simt::Case all;
+  for (const simt::Case& one : program.cases) {
+    all.headers.emplace_back(one.file, one.source);
+    all.headers.insert(all.headers.end(), one.headers.begin(), one.headers.end());
+  }
   return all;
 }
 
@@ -158,7 +174,13 @@ void print_finding(const report::Style& style, const simt::Case& all,
 }  // namespace
 
 base::Result<int> check(const Context& context, const CheckOptions& options) {
-  KS_TRY(const simt::Case all, case_of(options));
+  KS_TRY(const auto program, program_cases(context, options));
+  simt::Case all;
+  if (program) {
+    all = shown(*program);
+  } else {
+    KS_TRY(all, case_of(options));
+  }
   KS_TRY(const toolchain::Compiler clang, simt::find_clang(context.environment));
   os::SandboxOptions confinement;
   confinement.allow_none = options.no_sandbox;
@@ -174,7 +196,9 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
   how.jobs = options.jobs > 0 ? options.jobs : std::max<std::size_t>(os::allowed_cpus().size(), 1);
   how.memory_bytes = static_cast<std::uint64_t>(options.memory_gib * (1 << 30));
   how.worker = {os::executable_path().string(), "worker", "simt"};
-  KS_TRY(const simt::Report report, simt::check(builder, all, how));
+  KS_TRY(const simt::Report report,
+         program ? simt::check_sequence(builder, program->cases, program->scratch, how)
+                 : simt::check(builder, all, how));
   if (!options.dump.empty())
     for (const auto& [name, bytes] : report.outputs)
       KS_RETURN_IF_ERROR(os::write_file(fs::path(options.dump) / (name + ".bin"), bytes));
@@ -195,7 +219,10 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
                          : report::paint(style, report::Paint::bad,
                                          fmt::format("{} finding{}", report.findings.size(),
                                                      report.findings.size() == 1 ? "" : "s")));
-  fmt::print("{}", trace_text(report.trace));
+  if (report.trace.contains("stages"))
+    for (const base::Json& stage : report.trace["stages"]) fmt::print("{}", trace_text(stage));
+  else
+    fmt::print("{}", trace_text(report.trace));
   return code;
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "os/files.h"
+#include "simt/fields.h"
 #include "simt/headers.h"
 
 namespace ksearch::simt {
@@ -100,12 +101,49 @@ Init read_init(const Json& json, const std::string& where, ObjectReader& keeper)
   return init;
 }
 
+std::optional<std::string> literal(const Json& value) {
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
+  if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
+  if (value.is_number()) return fmt::format("{:.17g}", value.get<double>());
+  return std::nullopt;
+}
+
+void make_struct(const std::vector<Field>& fields, Buffer& buffer) {
+  buffer.dtype = kernel::DType::uint8;
+  buffer.init.kind = Init::Kind::bytes;
+  buffer.init.bytes = struct_bytes(fields);
+  buffer.shape = {static_cast<std::int64_t>(buffer.init.bytes.size())};
+}
+
+/// "struct": [{"i32": 4}, {"f32": 0.5}]
+void read_struct(ObjectReader& reader, Buffer& buffer) {
+  std::vector<Field> fields;
+  for (const Json& entry : reader.array("struct")) {
+    const auto kind = entry.is_object() && entry.size() == 1
+                          ? parse_scalar_kind(entry.begin().key())
+                          : std::nullopt;
+    const auto text = kind ? literal(entry.begin().value()) : std::nullopt;
+    const auto field = text ? parse_field(*kind, *text) : std::nullopt;
+    if (!field)
+      reader.fault("struct", "fields are meant: {\"i32\": 4}, {\"f32\": 0.5}, u32, i64, bool");
+    else
+      fields.push_back(*field);
+  }
+  if (fields.empty()) reader.fault("struct", "a struct has a field at least");
+  make_struct(fields, buffer);
+}
+
 Buffer read_buffer(const Json& json, const std::string& where, int position, ObjectReader& keeper) {
   ObjectReader reader(json, where);
   Buffer buffer;
   buffer.name = reader.text("name");
   buffer.index = static_cast<int>(reader.integer_or("index", position));
   if (buffer.index < 0 || buffer.index > 30) reader.fault("index", "Metal has indices 0 to 30");
+  if (reader.has("struct")) {
+    read_struct(reader, buffer);
+    keeper.keep(reader);
+    return buffer;
+  }
   const std::string dtype = reader.text("dtype");
   if (const auto parsed = kernel::parse_dtype(dtype))
     buffer.dtype = *parsed;
@@ -142,13 +180,6 @@ std::array<std::uint32_t, 3> read_triple(ObjectReader& reader, std::string_view 
       triple[i] = array[i].get<std::uint32_t>();
   }
   return triple;
-}
-
-std::optional<std::string> literal(const Json& value) {
-  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
-  if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
-  if (value.is_number()) return fmt::format("{:.17g}", value.get<double>());
-  return std::nullopt;
 }
 
 std::optional<int> index_of(const std::string& key) {
@@ -364,6 +395,18 @@ base::Result<Buffer> parse_buffer(std::string_view text) {
     parts.emplace_back(rest.substr(0, colon));
     if (colon == std::string_view::npos) break;
     rest.remove_prefix(colon + 1);
+  }
+  if (parts[0] == "struct") {
+    std::vector<Field> fields;
+    for (std::size_t i = 1; i + 1 < parts.size(); i += 2) {
+      const auto kind = parse_scalar_kind(parts[i]);
+      const auto field = kind ? parse_field(*kind, parts[i + 1]) : std::nullopt;
+      if (!field) return fault(fmt::format("\"{}:{}\" is no field", parts[i], parts[i + 1]));
+      fields.push_back(*field);
+    }
+    if (parts.size() % 2 == 0 || fields.empty()) return fault("a struct has pairs i32:4, f32:0.5");
+    make_struct(fields, buffer);
+    return buffer;
   }
   const auto dtype = dtype_named(parts[0]);
   if (!dtype) return fault(fmt::format("\"{}\" is no dtype", parts[0]));

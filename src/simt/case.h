@@ -101,7 +101,8 @@ base::Result<Case> parse_case(std::string_view json, std::string_view where, std
                               Dialect dialect = Dialect::metal);
 
 /// NAME=DTYPE:DIM[xDIM...][:KIND[:A[:B]]], as --buffer takes it: "x=f32:64x128:normal:0:1",
-/// "out=f32:64" (nothing after the shape: role out), "n=u32:1:ints:1000".
+/// "out=f32:64" (nothing after the shape: role out), "n=u32:1:ints:1000"; or a parameter struct:
+/// "p=struct:i32:4:f32:0.5" (fields.h).
 base::Result<Buffer> parse_buffer(std::string_view text);
 
 /// "f32", "float32", ...

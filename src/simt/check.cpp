@@ -19,6 +19,7 @@
 #include "simt/fill.h"
 #include "simt/msl/body.h"
 #include "simt/object.h"
+#include "simt/stages.h"
 #include "simt/traced.h"
 
 namespace ksearch::simt {
@@ -372,9 +373,7 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
       return base::usage_error("--threads", "CUDA launches whole blocks", "give --groups");
   for (const Launch& launch : all.launches)
     if (launch.constants != all.launches.front().constants)
-      return base::usage_error("function_constants",
-                               "launches of one case that differ in them are not run yet",
-                               "make a case of each");
+      return check_stages(builder, all, options);
   KS_RETURN_IF_ERROR(check_size(all));
   const auto start = Clock::now();
   KS_TRY(const Prepared prepared, prepare(builder, all));

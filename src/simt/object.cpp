@@ -152,12 +152,15 @@ std::vector<std::string> compile_flags(const BuildOptions& options, Dialect dial
   // In Metal a literal without a suffix is a float.
   if (dialect == Dialect::metal)
     flags.insert(flags.end(), {"-Xclang", "-cl-single-precision-constant"});
+  // clang 19's quick instruction selection takes a bfloat that a call returns for a float.
+  if (options.optimize == 0) flags.insert(flags.end(), {"-mllvm", "-fast-isel=false"});
   if (options.watch)
     flags.insert(flags.end(), {"-fno-vectorize", "-fno-slp-vectorize",
                                // Every access and the definedness of every value ...
                                "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
                                // ... and what those cannot see.
-                               "-fsanitize=alignment,array-bounds", "-fsanitize-recover=all"});
+                               "-fsanitize=alignment,array-bounds,local-bounds",
+                               "-fsanitize-trap=local-bounds", "-fsanitize-recover=all"});
   return flags;
 }
 

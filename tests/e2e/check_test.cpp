@@ -206,5 +206,52 @@ TEST_F(Check, MistakesSayWhereAndWhat) {
   EXPECT_TRUE(has(ran.output, "sum.metal:14")) << ran.output;
 }
 
+TEST_F(Check, AProgramIsBoundToAWorkloadOfItsTask) {
+  write("rows.metal", R"(#include <metal_stdlib>
+using namespace metal;
+struct Params { int cols; float scale; };
+template <typename T>
+kernel void rows(device const T* x, device T* out, constant Params& p,
+                 uint g [[threadgroup_position_in_grid]], uint t [[thread_index_in_simdgroup]]) {
+  float high = -INFINITY, total = 0;
+  for (int k = t; k < p.cols; k += 32) high = max(high, float(x[g * p.cols + k]));
+  high = simd_max(high);
+  for (int k = t; k < p.cols; k += 32) total += exp(x[g * p.cols + k] - high);
+  total = simd_sum(total);
+  for (int k = t; k < p.cols; k += 32)
+    out[g * p.cols + k] = T(p.scale * exp(x[g * p.cols + k] - high) / total);
+}
+)");
+  const std::string plan = R"({"format": "ksearch.program/1", "task": "softmax", "dialect": "metal",
+    "sources": [{"path": "rows.metal"}],
+    "launches": [{"kernel": "rows", "instantiate": [["T", "T"]], "groups": ["GROUPS"],
+                  "group_size": [32, 1, 1],
+                  "args": ["x", "out", {"struct": [{"i32": "cols"}, {"f32": "1"}]}]}]})";
+  const auto program = [&](const std::string& groups) {
+    std::string text = plan;
+    text.replace(text.find("GROUPS"), 6, groups);
+    write("program.json", text);
+    return run({".", "--workload", "f32_7x33"});
+  };
+  const Ran right = program("rows");
+  EXPECT_EQ(right.code, 0) << right.output;
+  const Ran few = program("1");
+  EXPECT_EQ(few.code, 1) << few.output;
+  EXPECT_TRUE(has(few.output, "uncovered_output  out")) << few.output;
+  const Ran unknown = run({"program.json", "--workload", "none"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_TRUE(has(unknown.output, "task softmax has none named \"none\"")) << unknown.output;
+}
+
+TEST_F(Check, AStructIsABuffer) {
+  write("p.metal",
+        "struct P { int n; float a; };\n"
+        "kernel void k(constant P& p [[buffer(0)]], device float* y [[buffer(1)]]) {\n"
+        "  for (int i = 0; i < p.n; ++i) y[i] = p.a;\n}\n");
+  const Ran ran = run(
+      {"p.metal", "--kernel", "k", "--buffer", "p=struct:i32:4:f32:0.5", "--buffer", "y=f32:4"});
+  EXPECT_EQ(ran.code, 0) << ran.output;
+}
+
 }  // namespace
 }  // namespace ksearch

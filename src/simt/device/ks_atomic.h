@@ -37,6 +37,13 @@ KS_FETCH(fetch_or, OrWith)
 KS_FETCH(fetch_xor, XorWith)
 KS_FETCH(fetch_min, MinWith)
 KS_FETCH(fetch_max, MaxWith)
+// 64 bits: these two alone, and they return nothing.
+METAL_FUNC void atomic_min_explicit(volatile atomic_ulong* at, ulong value, memory_order) {
+  ks::atomic_update(&at->held, ks::MinWith<ulong>{value});
+}
+METAL_FUNC void atomic_max_explicit(volatile atomic_ulong* at, ulong value, memory_order) {
+  ks::atomic_update(&at->held, ks::MaxWith<ulong>{value});
+}
 template <class T, class U>
 METAL_FUNC bool atomic_compare_exchange_weak_explicit(volatile atomic<T>* at, T* expected, U wanted,
                                                       memory_order, memory_order) {

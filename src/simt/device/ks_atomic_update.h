@@ -5,9 +5,12 @@
 
 namespace ks {
 
+/// A function whose caller is the place in the source.
+#define KS_ATOMIC __attribute__((noinline, not_tail_called))
+
 /// Replaces the value by change(value) and returns what was there.
 template <class T, class F>
-__attribute__((noinline)) KS_PLAIN T atomic_update(volatile T* at, F change) {
+KS_ATOMIC KS_PLAIN T atomic_update(volatile T* at, F change) {
   engine->atomic(const_cast<const T*>(at), sizeof(T), true, true, KS_HERE);
   T old, next;
   __atomic_load(at, &old, __ATOMIC_RELAXED);
@@ -33,20 +36,20 @@ KS_CHANGE(MinWith, old < with ? old : with)
 KS_CHANGE(MaxWith, old > with ? old : with)
 
 template <class T>
-__attribute__((noinline)) KS_PLAIN T atomic_load(const volatile T* at) {
+KS_ATOMIC KS_PLAIN T atomic_load(const volatile T* at) {
   engine->atomic(const_cast<const T*>(at), sizeof(T), true, false, KS_HERE);
   T value;
   __atomic_load(at, &value, __ATOMIC_RELAXED);
   return value;
 }
 template <class T>
-__attribute__((noinline)) KS_PLAIN void atomic_store(volatile T* at, T value) {
+KS_ATOMIC KS_PLAIN void atomic_store(volatile T* at, T value) {
   engine->atomic(const_cast<const T*>(at), sizeof(T), false, true, KS_HERE);
   __atomic_store(at, &value, __ATOMIC_RELAXED);
 }
 /// Writes `wanted` where `expected` is; returns what was there.
 template <class T>
-__attribute__((noinline)) KS_PLAIN T atomic_compare(volatile T* at, T expected, T wanted) {
+KS_ATOMIC KS_PLAIN T atomic_compare(volatile T* at, T expected, T wanted) {
   engine->atomic(const_cast<const T*>(at), sizeof(T), true, true, KS_HERE);
   __atomic_compare_exchange(at, &expected, &wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return expected;

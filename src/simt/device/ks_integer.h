@@ -14,18 +14,7 @@ namespace metal {
     else                                                                                         \
       return T(b) comparison T(a) ? T(b) : T(a);                                                 \
   }                                                                                              \
-  template <class T, int n>                                                                      \
-  METAL_FUNC vec<T, n> name(const vec<T, n>& a, const vec<T, n>& b) {                            \
-    KS_EACH(T, n, name(a.e[i], b.e[i]))                                                          \
-  }                                                                                              \
-  template <class T, int n, class U>                                                             \
-  requires(is_arithmetic_v<U>) METAL_FUNC vec<T, n> name(const vec<T, n>& a, U b) {              \
-    return name(a, vec<T, n>(b));                                                                \
-  }                                                                                              \
-  template <class T, int n, class U>                                                             \
-  requires(is_arithmetic_v<U>) METAL_FUNC vec<T, n> name(U a, const vec<T, n>& b) {              \
-    return name(vec<T, n>(a), b);                                                                \
-  }                                                                                              \
+  KS_VECTOR_FORMS_2(name)                                                                        \
   template <class A, class B, class C>                                                           \
   METAL_FUNC auto name##3(A a, B b, C c) {                                                       \
     return name(name(a, b), c);                                                                  \
@@ -49,41 +38,38 @@ requires(is_arithmetic_v<T>) METAL_FUNC T abs(T x) {
   else
     return x < T(0) ? T(-x) : x;
 }
-template <class T, int n>
-METAL_FUNC vec<T, n> abs(const vec<T, n>& v){KS_EACH(T, n, abs(v.e[i]))}
+KS_VECTOR_FORM_1(abs, T)
 
-#define KS_INTEGER_1(name, expression)                                       \
-  template <class T>                                                         \
-  requires(is_integral_v<T>) METAL_FUNC T name(T value) {                    \
-    using U = __make_unsigned(T);                                            \
-    constexpr int kBits = int(8 * sizeof(T));                                \
-    const U x = U(value);                                                    \
-    return T(expression);                                                    \
-  }                                                                          \
-  template <class T, int n>                                                  \
-  requires(is_integral_v<T>) METAL_FUNC vec<T, n> name(const vec<T, n>& v) { \
-    KS_EACH(T, n, name(v.e[i]))                                              \
-  }
+#define KS_INTEGER_1(name, expression)                    \
+  template <class T>                                      \
+  requires(is_integral_v<T>) METAL_FUNC T name(T value) { \
+    using U = __make_unsigned(T);                         \
+    constexpr int kBits = int(8 * sizeof(T));             \
+    const U x = U(value);                                 \
+    return T(expression);                                 \
+  }                                                       \
+  KS_VECTOR_FORM_1(name, T)
 KS_INTEGER_1(popcount, __builtin_popcountl(x))
-    KS_INTEGER_1(clz, x == 0 ? kBits : __builtin_clzl(x) - (64 - kBits))
-        KS_INTEGER_1(ctz, x == 0 ? kBits : __builtin_ctzl(x))
-            KS_INTEGER_1(reverse_bits, __builtin_bitreverse64(x) >> (64 - kBits))
+KS_INTEGER_1(clz, x == 0 ? kBits : __builtin_clzl(x) - (64 - kBits))
+KS_INTEGER_1(ctz, x == 0 ? kBits : __builtin_ctzl(x))
+KS_INTEGER_1(reverse_bits, __builtin_bitreverse64(x) >> (64 - kBits))
 
-#define KS_INTEGER_2(name, expression)                                                           \
-  template <class T>                                                                             \
-  requires(is_integral_v<T>) METAL_FUNC T name(T a, T b) { return T(expression); }               \
-  template <class T, int n>                                                                      \
-  requires(is_integral_v<T>) METAL_FUNC vec<T, n> name(const vec<T, n>& a, const vec<T, n>& b) { \
-    KS_EACH(T, n, name(a.e[i], b.e[i]))                                                          \
-  }
-                KS_INTEGER_2(absdiff, a > b ? make_unsigned_t<T>(a) - make_unsigned_t<T>(b)
-                                            : make_unsigned_t<T>(b) - make_unsigned_t<T>(a))
-                    KS_INTEGER_2(mulhi, (__int128(a) * __int128(b)) >> (8 * sizeof(T)))
-                        KS_INTEGER_2(mul24, (__int128(a) * __int128(b)))
-                            KS_INTEGER_2(hadd, (__int128(a) + __int128(b)) >> 1)
-                                KS_INTEGER_2(rhadd, (__int128(a) + __int128(b) + 1) >> 1)
+// Of two integers of one type; U is it without a sign.
+#define KS_INTEGER_2(name, expression)                     \
+  template <class T>                                       \
+  requires(is_integral_v<T>) METAL_FUNC T name(T a, T b) { \
+    using U = __make_unsigned(T);                          \
+    constexpr int kBits = int(8 * sizeof(T));              \
+    return T(expression);                                  \
+  }                                                        \
+  KS_VECTOR_FORMS_2(name)
+KS_INTEGER_2(absdiff, a > b ? U(a) - U(b) : U(b) - U(a))
+KS_INTEGER_2(mulhi, (__int128(a) * __int128(b)) >> kBits)
+KS_INTEGER_2(mul24, __int128(a) * __int128(b))
+KS_INTEGER_2(hadd, (__int128(a) + __int128(b)) >> 1)
+KS_INTEGER_2(rhadd, (__int128(a) + __int128(b) + 1) >> 1)
 
-                                    template <class T>
+template <class T>
 requires(is_integral_v<T>) METAL_FUNC T rotate(T value, T by) {
   using U = __make_unsigned(T);
   constexpr int kBits = int(8 * sizeof(T));
@@ -126,24 +112,5 @@ requires(is_integral_v<T>) METAL_FUNC T insert_bits(T base, T insert, uint offse
   const U mask = U(U(U(~U(0)) >> (kBits - bits)) << offset);
   return T((U(base) & U(~mask)) | (U(U(insert) << offset) & mask));
 }
-
-#define KS_USING(name, expression) using metal::name;
-#define KS_MODE(mode)       \
-  namespace mode {          \
-  KS_FLOAT_1_LIST(KS_USING) \
-  KS_FLOAT_2_LIST(KS_USING) \
-  using metal::abs;         \
-  using metal::clamp;       \
-  using metal::fma;         \
-  using metal::isnan;       \
-  using metal::length;      \
-  using metal::max;         \
-  using metal::min;         \
-  using metal::mix;         \
-  using metal::normalize;   \
-  using metal::sincos;      \
-  }
-KS_MODE(fast)
-KS_MODE(precise)
 
 }  // namespace metal

@@ -1,6 +1,7 @@
 // Names that Apple's own headers use inside and that public kernels (MLX's) call directly: each is
 // the public function; the last argument of the mathematical ones chooses the precision.
 #pragma once
+#include "ks_fast_math.h"
 #include "ks_simd.h"
 
 #define __METAL_MAYBE_FAST_MATH__ 0
@@ -8,16 +9,16 @@
 #define __METAL_PRECISE_MATH__ 2
 #define __METAL_MEMORY_SCOPE_SYSTEM__ 4
 
-#define KS_INTERNAL_1(name, expression)          \
-  template <class T>                             \
-  METAL_FUNC auto __metal_##name(T x, int = 0) { \
-    return metal::name(x);                       \
+#define KS_INTERNAL_1(name, expression)                                         \
+  template <class T>                                                            \
+  METAL_FUNC auto __metal_##name(T x, int mode = __METAL_MAYBE_FAST_MATH__) {   \
+    return mode == __METAL_FAST_MATH__ ? metal::fast::name(x) : metal::name(x); \
   }
 KS_FLOAT_1_LIST(KS_INTERNAL_1)
-#define KS_INTERNAL_2(name, expression)               \
-  template <class T>                                  \
-  METAL_FUNC auto __metal_##name(T x, T y, int = 0) { \
-    return metal::name(x, y);                         \
+#define KS_INTERNAL_2(name, expression)                                               \
+  template <class T>                                                                  \
+  METAL_FUNC auto __metal_##name(T x, T y, int mode = __METAL_MAYBE_FAST_MATH__) {    \
+    return mode == __METAL_FAST_MATH__ ? metal::fast::name(x, y) : metal::name(x, y); \
   }
 KS_FLOAT_2_LIST(KS_INTERNAL_2)
 #define KS_INTERNAL_3(name)                                \

@@ -1,6 +1,6 @@
 // Floating-point functions of Metal, for scalars and vectors of float, half and bfloat. Computed in
-// float and rounded once. `fast` and `precise` are the same functions: results are those of precise
-// mathematics.
+// float and rounded once. Without a namespace and as precise:: they are those of precise
+// mathematics; fast:: has its own in ks_fast_math.h.
 #pragma once
 #include "ks_matrix.h"
 
@@ -39,6 +39,26 @@ namespace metal {
   vec<T, n> r;                                        \
   for (int i = 0; i < n; ++i) r.e[i] = T(expression); \
   return r;
+// The forms for vectors of a function of scalars: each component by itself; a scalar beside a
+// vector counts for all of them.
+#define KS_VECTOR_FORM_1(name, R)                       \
+  template <class T, int n>                             \
+  METAL_FUNC auto name(const vec<T, n>& v)->vec<R, n> { \
+    KS_EACH(R, n, name(v.e[i]))                         \
+  }
+#define KS_VECTOR_FORMS_2(name)                                                     \
+  template <class T, int n>                                                         \
+  METAL_FUNC vec<T, n> name(const vec<T, n>& a, const vec<T, n>& b) {               \
+    KS_EACH(T, n, name(a.e[i], b.e[i]))                                             \
+  }                                                                                 \
+  template <class T, int n, class U>                                                \
+  requires(is_arithmetic_v<U>) METAL_FUNC vec<T, n> name(const vec<T, n>& a, U b) { \
+    return name(a, vec<T, n>(b));                                                   \
+  }                                                                                 \
+  template <class T, int n, class U>                                                \
+  requires(is_arithmetic_v<U>) METAL_FUNC vec<T, n> name(U a, const vec<T, n>& b) { \
+    return name(vec<T, n>(a), b);                                                   \
+  }
 
 // Functions of one value: `expression` in the float x.
 #define KS_FLOAT_1(name, expression)                                      \
@@ -47,10 +67,7 @@ namespace metal {
     const float x = float(value);                                         \
     return ks::float_of<T>(expression);                                   \
   }                                                                       \
-  template <class T, int n>                                               \
-  METAL_FUNC vec<T, n> name(const vec<T, n>& v) {                         \
-    KS_EACH(T, n, name(v.e[i]))                                           \
-  }
+  KS_VECTOR_FORM_1(name, T)
 #define KS_FLOAT_1_LIST(X)                                           \
   X(exp, __builtin_expf(x))                                          \
   X(exp2, __builtin_exp2f(x))                                        \
@@ -94,18 +111,7 @@ KS_FLOAT_1_LIST(KS_FLOAT_1)
     const float x = float(a), y = float(b);                                                    \
     return ks::float_of<ks::common<A, B>>(expression);                                         \
   }                                                                                            \
-  template <class T, int n>                                                                    \
-  METAL_FUNC vec<T, n> name(const vec<T, n>& a, const vec<T, n>& b) {                          \
-    KS_EACH(T, n, name(a.e[i], b.e[i]))                                                        \
-  }                                                                                            \
-  template <class T, int n, class U>                                                           \
-  requires(is_arithmetic_v<U>) METAL_FUNC vec<T, n> name(const vec<T, n>& a, U b) {            \
-    return name(a, vec<T, n>(b));                                                              \
-  }                                                                                            \
-  template <class T, int n, class U>                                                           \
-  requires(is_arithmetic_v<U>) METAL_FUNC vec<T, n> name(U a, const vec<T, n>& b) {            \
-    return name(vec<T, n>(a), b);                                                              \
-  }
+  KS_VECTOR_FORMS_2(name)
 #define KS_FLOAT_2_LIST(X)                                      \
   X(pow, __builtin_powf(x, y))                                  \
   X(powr, x < 0.0f ? __builtin_nanf("") : __builtin_powf(x, y)) \
@@ -138,6 +144,10 @@ template <class T, int n>
 METAL_FUNC vec<T, n> mix(const vec<T, n>& a, const vec<T, n>& b, T t) {
   return a + (b - a) * t;
 }
+template <class T, int n>
+METAL_FUNC vec<T, n> mix(const vec<T, n>& a, const vec<T, n>& b, const vec<T, n>& t) {
+  return a + (b - a) * t;
+}
 template <class A, class B, class C>
 METAL_FUNC auto fmin3(A a, B b, C c) {
   return fmin(fmin(a, b), c);
@@ -155,26 +165,45 @@ requires(is_arithmetic_v<T>) METAL_FUNC T smoothstep(T low, T high, T x) {
   const T t = T(saturate((x - low) / (high - low)));
   return t * t * (T(3) - T(2) * t);
 }
+template <class T, int n>
+METAL_FUNC vec<T, n> smoothstep(const vec<T, n>& low, const vec<T, n>& high, const vec<T, n>& x) {
+  KS_EACH(T, n, smoothstep(low.e[i], high.e[i], x.e[i]))
+}
+
+// Functions with a second result, which they write.
 template <class T>
 requires(is_floating_point_v<T>) METAL_FUNC T modf(T x, T& whole) {
   whole = trunc(x);
   return T(x - whole);
 }
 template <class T>
-METAL_FUNC T sincos(T x, T& cosine) {
+requires(is_floating_point_v<T>) METAL_FUNC T sincos(T x, T& cosine) {
   cosine = cos(x);
   return sin(x);
-}
-template <class T>
-requires(is_floating_point_v<T>) METAL_FUNC T ldexp(T x, int exponent) {
-  return T(__builtin_ldexpf(float(x), exponent));
 }
 template <class T>
 requires(is_floating_point_v<T>) METAL_FUNC T frexp(T x, int& exponent) {
   return T(__builtin_frexpf(float(x), &exponent));
 }
+#define KS_VECTOR_FORM_WRITES(name, R)                               \
+  template <class T, int n>                                          \
+  METAL_FUNC vec<T, n> name(const vec<T, n>& x, vec<R, n>& second) { \
+    KS_EACH(T, n, name(x.e[i], second.e[i]))                         \
+  }
+KS_VECTOR_FORM_WRITES(modf, T)
+KS_VECTOR_FORM_WRITES(sincos, T)
+KS_VECTOR_FORM_WRITES(frexp, int)
+template <class T>
+requires(is_floating_point_v<T>) METAL_FUNC T ldexp(T x, int exponent) {
+  return T(__builtin_ldexpf(float(x), exponent));
+}
+template <class T, int n>
+METAL_FUNC vec<T, n> ldexp(const vec<T, n>& x, const vec<int, n>& exponent) {
+  KS_EACH(T, n, ldexp(x.e[i], exponent.e[i]))
+}
 template <class T>
 requires(is_floating_point_v<T>) METAL_FUNC int ilogb(T x) { return __builtin_ilogbf(float(x)); }
+KS_VECTOR_FORM_1(ilogb, int)
 
 // Properties of a value, and choices.
 #define KS_PROPERTY(name, expression)                          \
@@ -183,17 +212,27 @@ requires(is_floating_point_v<T>) METAL_FUNC int ilogb(T x) { return __builtin_il
     const float x = float(value);                              \
     return expression;                                         \
   }                                                            \
-  template <class T, int n>                                    \
-  METAL_FUNC vec<bool, n> name(const vec<T, n>& v) {           \
-    KS_EACH(bool, n, name(v.e[i]))                             \
-  }
+  KS_VECTOR_FORM_1(name, bool)
 KS_PROPERTY(isnan, __builtin_isnan(x))
 KS_PROPERTY(isinf, __builtin_isinf(x) != 0)
 KS_PROPERTY(isfinite, __builtin_isfinite(x) != 0)
 KS_PROPERTY(isnormal, __builtin_isnormal(x) != 0)
 KS_PROPERTY(signbit, __builtin_signbit(x) != 0)
+template <class T>
+requires(is_arithmetic_v<T>) METAL_FUNC bool isunordered(T a, T b) { return isnan(a) || isnan(b); }
+template <class T>
+requires(is_arithmetic_v<T>) METAL_FUNC bool isordered(T a, T b) { return !isunordered(a, b); }
+template <class T, int n>
+METAL_FUNC vec<bool, n> isunordered(const vec<T, n>& a, const vec<T, n>& b) {
+  KS_EACH(bool, n, isunordered(a.e[i], b.e[i]))
+}
+template <class T, int n>
+METAL_FUNC vec<bool, n> isordered(const vec<T, n>& a,
+                                  const vec<T, n>& b){KS_EACH(bool, n, isordered(a.e[i], b.e[i]))}
 
-METAL_FUNC bool any(bool value) { return value; }
+METAL_FUNC bool any(bool value) {
+  return value;
+}
 METAL_FUNC bool all(bool value) { return value; }
 template <int n>
 METAL_FUNC bool any(const vec<bool, n>& v) {
@@ -234,6 +273,24 @@ METAL_FUNC T length(const vec<T, n>& a) {
 template <class T, int n>
 METAL_FUNC T distance(const vec<T, n>& a, const vec<T, n>& b) {
   return length(a - b);
+}
+template <class T, int n>
+METAL_FUNC T distance_squared(const vec<T, n>& a, const vec<T, n>& b) {
+  return length_squared(a - b);
+}
+template <class T, int n>
+METAL_FUNC vec<T, n> reflect(const vec<T, n>& ray, const vec<T, n>& normal) {
+  return ray - normal * T(T(2) * dot(normal, ray));
+}
+template <class T, int n>
+METAL_FUNC vec<T, n> refract(const vec<T, n>& ray, const vec<T, n>& normal, T eta) {
+  const T d = dot(normal, ray), k = T(T(1) - eta * eta * (T(1) - d * d));
+  return k < T(0) ? vec<T, n>(T(0)) : ray * eta - normal * T(eta * d + sqrt(k));
+}
+template <class T, int n>
+METAL_FUNC vec<T, n> faceforward(const vec<T, n>& v, const vec<T, n>& ray,
+                                 const vec<T, n>& reference) {
+  return dot(reference, ray) < T(0) ? v : -v;
 }
 template <class T, int n>
 METAL_FUNC vec<T, n> normalize(const vec<T, n>& a) {

@@ -82,6 +82,49 @@ METAL_FUNC matrix<T, rows, columns> transpose(const matrix<T, columns, rows>& a)
   return r;
 }
 
+template <class T>
+METAL_FUNC T determinant(const matrix<T, 2, 2>& a) {
+  return T(a.c[0].e[0] * a.c[1].e[1] - a.c[1].e[0] * a.c[0].e[1]);
+}
+/// Along the first column.
+template <class T, int n>
+METAL_FUNC T determinant(const matrix<T, n, n>& a) {
+  T total = T(0);
+  for (int row = 0; row < n; ++row) {
+    matrix<T, n - 1, n - 1> rest;
+    for (int i = 1; i < n; ++i)
+      for (int j = 0; j < n - 1; ++j) rest.c[i - 1].e[j] = a.c[i].e[j < row ? j : j + 1];
+    const T term = T(a.c[0].e[row] * determinant(rest));
+    total = T(row % 2 == 0 ? total + term : total - term);
+  }
+  return total;
+}
+template <class T, int columns, int rows>
+METAL_FUNC matrix<T, columns, rows>& operator+=(matrix<T, columns, rows>& a,
+                                                const matrix<T, columns, rows>& b) {
+  return a = a + b;
+}
+template <class T, int columns, int rows>
+METAL_FUNC matrix<T, columns, rows>& operator-=(matrix<T, columns, rows>& a,
+                                                const matrix<T, columns, rows>& b) {
+  return a = a - b;
+}
+template <class T, int columns, int rows, class U>
+METAL_FUNC matrix<T, columns, rows>& operator*=(matrix<T, columns, rows>& a, const U& b) {
+  return a = a * b;
+}
+template <class T, int columns, int rows>
+METAL_FUNC matrix<T, columns, rows> operator-(const matrix<T, columns, rows>& a) {
+  return a * T(-1);
+}
+template <class T, int columns, int rows>
+METAL_FUNC bool operator==(const matrix<T, columns, rows>& a, const matrix<T, columns, rows>& b) {
+  for (int i = 0; i < columns; ++i)
+    for (int j = 0; j < rows; ++j)
+      if (a.c[i].e[j] != b.c[i].e[j]) return false;
+  return true;
+}
+
 }  // namespace metal
 
 #define KS_MATRIX_NAMES(T)               \

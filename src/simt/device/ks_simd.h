@@ -25,6 +25,16 @@ void resolve_quad_reduce(Post* const* lanes, u32 mask) {
   for (u32 quad = 0; quad < 8; ++quad)
     if (const u32 part = mask & (15u << (4 * quad))) resolve_reduce<Op, T>(lanes, part);
 }
+template <class Op, class T, bool inclusive>
+void resolve_quad_scan(Post* const* lanes, u32 mask) {
+  for (u32 quad = 0; quad < 8; ++quad)
+    if (const u32 part = mask & (15u << (4 * quad))) resolve_scan<Op, T, inclusive>(lanes, part);
+}
+template <class T>
+void resolve_quad_first(Post* const* lanes, u32 mask) {
+  for (u32 quad = 0; quad < 8; ++quad)
+    if (const u32 part = mask & (15u << (4 * quad))) resolve_first<T>(lanes, part);
+}
 /// A value and what is shifted in where there is none.
 template <class T>
 struct Filled {
@@ -71,10 +81,14 @@ KS_REDUCE(and, ks::And)
 KS_REDUCE(or, ks::Or)
 KS_REDUCE(xor, ks::Xor)
 
-#define KS_SCAN(name, Op, inclusive)                                    \
-  template <class T>                                                    \
-  METAL_FUNC T simd_prefix_##name(T value) {                            \
-    return ks::exchange<T>(value, &ks::resolve_scan<Op, T, inclusive>); \
+#define KS_SCAN(name, Op, inclusive)                                         \
+  template <class T>                                                         \
+  METAL_FUNC T simd_prefix_##name(T value) {                                 \
+    return ks::exchange<T>(value, &ks::resolve_scan<Op, T, inclusive>);      \
+  }                                                                          \
+  template <class T>                                                         \
+  METAL_FUNC T quad_prefix_##name(T value) {                                 \
+    return ks::exchange<T>(value, &ks::resolve_quad_scan<Op, T, inclusive>); \
   }
 KS_SCAN(inclusive_sum, ks::Add, true)
 KS_SCAN(inclusive_product, ks::Multiply, true)
@@ -171,6 +185,67 @@ template <class T>
 METAL_FUNC T quad_shuffle_up(T value, ushort delta) {
   const uint lane = ks::own_lane();
   return ks::shuffle(value, (lane & 3u) >= delta ? lane - delta : ks::kNoLane);
+}
+
+template <class T>
+METAL_FUNC T quad_shuffle_rotate_down(T value, ushort delta) {
+  const uint lane = ks::own_lane();
+  return ks::shuffle(value, (lane & ~3u) + ((lane + delta) & 3u));
+}
+template <class T>
+METAL_FUNC T quad_shuffle_rotate_up(T value, ushort delta) {
+  const uint lane = ks::own_lane();
+  return ks::shuffle(value, (lane & ~3u) + ((lane - delta) & 3u));
+}
+template <class T>
+METAL_FUNC T quad_shuffle_and_fill_up(T value, T fill, ushort delta, ushort modulo = 4) {
+  return simd_shuffle_and_fill_up(value, fill, delta, modulo);
+}
+template <class T>
+METAL_FUNC T quad_shuffle_and_fill_down(T value, T fill, ushort delta, ushort modulo = 4) {
+  return simd_shuffle_and_fill_down(value, fill, delta, modulo);
+}
+template <class T>
+METAL_FUNC T quad_broadcast_first(T value) {
+  return ks::exchange<T>(value, &ks::resolve_quad_first<T>);
+}
+
+class quad_vote {
+ public:
+  using vote_t = uint;
+  METAL_FUNC explicit constexpr quad_vote(vote_t votes = 0) : votes_(votes) {}
+  METAL_FUNC constexpr explicit operator vote_t() const { return votes_; }
+  METAL_FUNC constexpr bool any() const { return votes_ != 0; }
+  METAL_FUNC constexpr bool all() const { return votes_ == 15u; }
+
+ private:
+  vote_t votes_;
+};
+
+}  // namespace metal
+
+namespace ks {
+
+/// The votes of the lane's own quad.
+METAL_FUNC Votes quad_votes(bool value) {
+  const Votes votes = vote(value);
+  const u32 shift = own_lane() & ~3u;
+  return {votes.yes >> shift & 15u, votes.active >> shift & 15u};
+}
+
+}  // namespace ks
+
+namespace metal {
+
+METAL_FUNC quad_vote quad_ballot(bool value) { return quad_vote(ks::quad_votes(value).yes); }
+METAL_FUNC quad_vote quad_active_threads_mask() { return quad_vote(ks::quad_votes(true).active); }
+METAL_FUNC bool quad_any(bool value) { return ks::quad_votes(value).yes != 0; }
+METAL_FUNC bool quad_all(bool value) {
+  const ks::Votes votes = ks::quad_votes(value);
+  return votes.yes == votes.active;
+}
+METAL_FUNC bool quad_is_first() {
+  return (ks::own_lane() & 3u) == uint(__builtin_ctz(ks::quad_votes(true).active));
 }
 
 }  // namespace metal

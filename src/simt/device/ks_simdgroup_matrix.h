@@ -39,7 +39,7 @@ using simdgroup_float8x8 = simdgroup_matrix<float, 8, 8>;
 using simdgroup_half8x8 = simdgroup_matrix<half, 8, 8>;
 using simdgroup_bfloat8x8 = simdgroup_matrix<bfloat, 8, 8>;
 
-template <class T, int columns, int rows>
+template <class T, int columns, int rows = columns>
 METAL_FUNC simdgroup_matrix<T, columns, rows> make_filled_simdgroup_matrix(T value) {
   simdgroup_matrix<T, columns, rows> r;
   r.held = vec<T, 2>(value);
@@ -198,8 +198,6 @@ METAL_FUNC void simdgroup_multiply(simdgroup_matrix<D, 8, 8>& d, const simdgroup
   simdgroup_multiply_accumulate(d, a, b, make_filled_simdgroup_matrix<D, 8, 8>(D(0)));
 }
 
-/// Waits like the function, without a number of its own: lanes of two branches must not both be in
-/// it.
 template <class A, class B>
 METAL_FUNC simdgroup_matrix<A, 8, 8> operator*(const simdgroup_matrix<A, 8, 8>& a,
                                                const simdgroup_matrix<B, 8, 8>& b) {

@@ -1,3 +1,4 @@
+#include "kernel/expr.h"
 #include "simt/msl/rewrite.h"
 
 namespace ksearch::simt::msl {
@@ -61,6 +62,14 @@ void read_attributes(Source& source) {
     i = after;
   }
   source.tokens = std::move(kept);
+}
+
+std::optional<int> number_of(const Attribute& attribute) {
+  constexpr std::int64_t kLargest = 65535;  // Metal: function constants
+  const auto parsed = kernel::Expr::parse(attribute.argument, attribute.name);
+  const auto value = parsed ? parsed->eval_integer({}) : std::unexpected(parsed.error());
+  if (!value || *value < 0 || *value > kLargest) return std::nullopt;
+  return static_cast<int>(*value);
 }
 
 }  // namespace ksearch::simt::msl

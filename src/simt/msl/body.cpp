@@ -113,6 +113,12 @@ std::vector<BodyArgument> body_arguments(const Case& all) {
   return arguments;
 }
 
+std::vector<std::string_view> attribute_names() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, type] : kAttributes) names.push_back(name);
+  return names;
+}
+
 base::Result<std::string> source_of_body(const Case& all) {
   const Body& body = *all.body;
   std::string text =

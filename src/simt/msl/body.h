@@ -22,6 +22,9 @@ struct BodyArgument {
 };
 std::vector<BodyArgument> body_arguments(const Case& all);
 
+/// The thread attributes that MLX looks for in a body.
+std::vector<std::string_view> attribute_names();
+
 /// Line numbers of the body stay what they are.
 base::Result<std::string> source_of_body(const Case& all);
 

@@ -1,5 +1,3 @@
-#include <charconv>
-
 #include "simt/msl/rewrite.h"
 
 namespace ksearch::simt::msl {
@@ -21,11 +19,9 @@ base::Result<void> bind_function_constants(Source& source,
   for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
     const Attribute* attribute = function_constant(source, tokens[i]);
     if (!attribute || !tokens[i + 1].is(";")) continue;
-    int index = 0;
-    const char* end = attribute->argument.data() + attribute->argument.size();
-    if (std::from_chars(attribute->argument.data(), end, index).ptr != end)
-      return base::usage_error(tokens[i].place(), "function_constant takes a number here",
-                               "write the number itself");
+    const std::optional<int> index = number_of(*attribute);
+    if (!index)
+      return base::usage_error(tokens[i].place(), "function_constant takes a number up to 65535");
     std::size_t first = i;
     while (first > 0 && !tokens[first].is("constant") && !tokens[first].is(";") &&
            !tokens[first].is("}"))
@@ -33,7 +29,7 @@ base::Result<void> bind_function_constants(Source& source,
     if (!tokens[first].is("constant"))
       return base::usage_error(tokens[i].place(), "a function constant is declared `constant`");
     const std::string& name = tokens[i - 1].spelling;
-    const auto value = values.find(index);
+    const auto value = values.find(*index);
     defined[name] = value != values.end();
     tokens[first].written = "static const";
     tokens[first].spelling = "static";

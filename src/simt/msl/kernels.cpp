@@ -111,6 +111,10 @@ class Collector {
         kernel.host_name = unquoted(host_name->argument);
     }
     if (!is_kernel) return {};
+    // Those that nobody asked for are not compiled then. Before the type, where `kernel` may stand.
+    std::size_t type = function.head;
+    if (source_.tokens[type].is("template")) type = source_.after_angle(type + 1);
+    if (!source_.tokens[type].is("inline")) source_.tokens[type].before += "inline ";
     KS_TRY(kernel.parameters, read_parameters(function));
     functions_[function.name] = std::move(kernel);
     return {};
@@ -124,7 +128,7 @@ class Collector {
     std::set<std::string> taken;
     for (std::size_t i = open; i < close; ++i)
       if (const Attribute* buffer = find(source_.tokens[i], "buffer"))
-        taken.insert(buffer->argument);
+        if (const auto index = number_of(*buffer)) taken.insert(std::to_string(*index));
     int next = 0;
     std::size_t from = open + 1;
     for (const std::size_t to : parts(source_, open + 1, close)) {

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "simt/msl/body.h"
 #include "simt/msl/rewrite.h"
+#include "simt/msl/spaces.h"
 
 namespace ksearch::simt::msl {
 namespace {
@@ -21,6 +24,7 @@ class Linter {
       if (token.is("double")) say(token, "Metal has no double: Apple's compiler refuses it");
       if (token.is("goto")) say(token, "Metal has no goto: Apple's compiler refuses it");
       if (token.is("threadgroup_barrier")) barrier(i);
+      if (token.is("bfloat") || token.is("bfloat16_t")) narrowing(i);
     }
     for (const Function& function : scopes_.functions) parameters(function);
     return std::move(said_);
@@ -39,6 +43,28 @@ class Linter {
           "after it");
   }
 
+  /// bfloat x = 1.5f * y;
+  void narrowing(std::size_t i) {
+    if (i + 2 >= source_.tokens.size() || !source_.tokens[i + 1].is_identifier() ||
+        !source_.tokens[i + 2].is("="))
+      return;
+    for (std::size_t k = i + 3; k < source_.tokens.size() && !source_.tokens[k].is(";"); ++k) {
+      const Token& token = source_.tokens[k];
+      if (token.is("(") || token.is("{")) {
+        k = source_.after_closing(k) - 1;  // a conversion, or somebody else's argument
+        continue;
+      }
+      const bool is_float = token.kind == Token::Kind::number && !token.spelling.ends_with("bf") &&
+                            !token.spelling.starts_with("0x") &&
+                            token.spelling.find_first_of(".f") != std::string::npos;
+      if (!is_float) continue;
+      say(token, fmt::format("{} is a float: Apple's compiler does not make it a bfloat unless "
+                             "told to, by bfloat(...) or the suffix bf",
+                             token.spelling));
+      return;
+    }
+  }
+
   /// A pointer or a reference names its address space in Metal.
   void parameters(const Function& function) {
     const std::size_t open = function.name_at + 1;
@@ -50,6 +76,10 @@ class Linter {
       if (token.is("device") || token.is("constant") || token.is("thread") ||
           token.is("threadgroup"))
         space = true;
+      if (token.is("<") && source_.after_angle(i) > i && source_.after_angle(i) <= close) {
+        i = source_.after_angle(i) - 1;  // array<uint2, 3>
+        continue;
+      }
       if (token.is(",")) space = told = false;
       if ((token.is("*") || token.is("&")) && !space && !std::exchange(told, true))
         say(token, fmt::format("a parameter of {} has no address space (device, constant, "
@@ -65,6 +95,65 @@ class Linter {
   std::vector<std::string> said_;
 };
 
+/// Whether `word` stands in the text as a word of its own, outside comments.
+bool stands_alone(const Source& source, std::string_view word) {
+  for (const Token& token : source.tokens)
+    if (token.is(word)) return true;
+  return false;
+}
+
+std::string without_comments(std::string_view text) {
+  std::string code;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text.substr(i).starts_with("//")) {
+      i = std::min(text.find('\n', i), text.size());
+    } else if (text.substr(i).starts_with("/*")) {
+      const std::size_t end = text.find("*/", i + 2);
+      i = end == std::string_view::npos ? text.size() : end + 2;
+    } else {
+      code += text[i++];
+    }
+  }
+  return code;
+}
+
+/// MLX looks for names as text: in longer words and comments too.
+void name_traps(const Case& all, std::vector<std::string>& said) {
+  const Source words = source::tokenize(without_comments(all.source));
+  std::vector<std::string> names;
+  for (const std::string_view attribute : attribute_names()) names.emplace_back(attribute);
+  for (const BodyArgument& argument : body_arguments(all)) {
+    if (argument.kind == BodyArgument::Kind::shape) names.push_back(argument.buffer + "_shape");
+    if (argument.kind == BodyArgument::Kind::strides) names.push_back(argument.buffer + "_strides");
+    if (argument.kind == BodyArgument::Kind::ndim) names.push_back(argument.buffer + "_ndim");
+  }
+  for (const std::string& name : names)
+    if (all.source.find(name) != std::string::npos && !stands_alone(words, name))
+      said.push_back(
+          fmt::format("{}: {} stands only inside another word or a comment; MLX adds the "
+                      "parameter all the same",
+                      all.file, name));
+}
+
+/// A grid counted in groups where MLX counts threads.
+void grid_traps(const Case& all, std::vector<std::string>& said) {
+  const auto product = [](const std::array<std::uint32_t, 3>& a) {
+    return std::uint64_t{a[0]} * a[1] * a[2];
+  };
+  for (const Launch& launch : all.launches) {
+    const std::uint64_t group = product(launch.group_size);
+    if (!launch.threads || group <= 1) continue;
+    const std::uint64_t count = product(*launch.threads);
+    for (const Buffer& buffer : all.buffers)
+      if (buffer.role == Role::out &&
+          count * group == static_cast<std::uint64_t>(buffer.elements()))
+        said.push_back(fmt::format(
+            "{}: the grid has {} threads and {} has {} elements, {} times as many, the size of a "
+            "group; MLX counts it in threads, not in groups",
+            all.file, count, buffer.name, buffer.elements(), group));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> lint(const Case& all, std::string_view preprocessed) {
@@ -72,6 +161,12 @@ std::vector<std::string> lint(const Case& all, std::string_view preprocessed) {
   read_attributes(source);
   const Scopes scopes = source::find_scopes(source);
   std::vector<std::string> said = Linter(source, scopes, all.file).run();
+  for (std::string& space : check_spaces(source, scopes, all.file))
+    if (std::find(said.begin(), said.end(), space) == said.end()) said.push_back(std::move(space));
+  if (all.body) {
+    name_traps(all, said);
+    grid_traps(all, said);
+  }
   constexpr std::uint64_t kFewThreads = 32;
   for (const Launch& launch : all.launches) {
     if (!all.body || !launch.threads) continue;

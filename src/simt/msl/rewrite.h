@@ -13,6 +13,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -54,6 +55,9 @@ base::Result<void> place_group_storage(Source& source, const Scopes& scopes);
 bool waits_for_lanes(const std::string& name);
 void drop_duplicates(Source& source);
 void respell(Source& source);
+
+/// An attribute's argument as a number: 3, or 600 + 2 of macros.
+std::optional<int> number_of(const Attribute& attribute);
 
 /// Whether the address space at `i` stands after a method's parameters: `f() const constant`.
 bool qualifies_method(const Source& source, std::size_t i);

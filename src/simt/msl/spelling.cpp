@@ -29,6 +29,15 @@ void respell_number(Token& token) {
   token.written = fmt::format("{}({}{})", type, text, is_float ? "f" : ".0f");
 }
 
+/// Pragmas of Metal's compiler, and advice to unroll by a number that is a macro: the preprocessor
+/// leaves those as they are.
+bool is_dropped(std::string_view directive) {
+  constexpr std::string_view kUnroll = "#pragma unroll";
+  if (!directive.starts_with(kUnroll)) return directive.starts_with("#pragma METAL");
+  directive.remove_prefix(kUnroll.size());
+  return directive.find_first_not_of(" ()0123456789") != std::string_view::npos;
+}
+
 }  // namespace
 
 bool qualifies_method(const Source& source, std::size_t i) {
@@ -46,8 +55,7 @@ void respell(Source& source) {
   for (std::size_t i = 0; i < source.tokens.size(); ++i) {
     Token& token = source.tokens[i];
     if (token.kind == Token::Kind::number) respell_number(token);
-    if (token.kind == Token::Kind::directive && token.spelling.starts_with("#pragma METAL"))
-      token.written = "";
+    if (token.kind == Token::Kind::directive && is_dropped(token.spelling)) token.written = "";
     if (!token.is_identifier()) continue;
     const auto replace = [&](std::string_view by) {
       // A pass before may have written something around the word.

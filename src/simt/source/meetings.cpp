@@ -3,25 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+
+#include "simt/source/waiting_names.h"
 
 namespace ksearch::simt::source {
 namespace {
 
-bool is_keyword(const std::string& name) {
-  static const std::set<std::string, std::less<>> kNames = {"if",     "for",   "while", "switch",
-                                                            "return", "catch", "sizeof"};
-  return kNames.contains(name);
-}
+/// An expression that waits: its first token and its last; `at` is what gives it its number's
+/// order.
+struct Place {
+  std::size_t at = 0, from = 0, last = 0;
+};
 
-/// The `(` of a call of the name at `i`, or 0.
-std::size_t call_at(const Source& source, std::size_t i) {
-  const std::vector<Token>& tokens = source.tokens;
-  if (!tokens[i].is_identifier() || is_keyword(tokens[i].spelling) || i + 1 >= tokens.size())
-    return 0;
-  std::size_t open = i + 1;
-  if (tokens[open].is("<")) open = source.after_angle(open);
-  return tokens[open].is("(") ? open : 0;
+/// The index of the bracket that the one at `i` closes, or `i`.
+std::size_t opening(const Source& source, std::size_t i) {
+  int depth = 0;
+  for (std::size_t k = i + 1; k-- > 0;) {
+    const Token& token = source.tokens[k];
+    if (token.is(")") || token.is("]") || token.is("}")) ++depth;
+    if ((token.is("(") || token.is("[") || token.is("{")) && --depth == 0) return k;
+  }
+  return i;
 }
 
 /// The `<` that the `>` at `i` closes, or `i`.
@@ -52,98 +54,119 @@ std::size_t qualified_start(const Source& source, std::size_t i) {
   return i;
 }
 
-/// The bracket that the one at `close` closes, or `close`.
-std::size_t bracket_open(const Source& source, std::size_t close) {
-  int depth = 0;
-  for (std::size_t i = close;; --i) {
-    const Token& token = source.tokens[i];
-    if (token.is(")") || token.is("]")) ++depth;
-    if ((token.is("(") || token.is("[")) && --depth == 0) return i;
-    if (i == 0 || token.is(";") || token.is("{") || token.is("}")) return close;
+/// Where the operand that ends at `i` begins: a name, an element, a call, something in parentheses.
+std::size_t operand_start(const Source& source, std::size_t i) {
+  const std::vector<Token>& tokens = source.tokens;
+  while (i > 0 && (tokens[i].is("]") || tokens[i].is(")"))) {
+    const std::size_t open = opening(source, i);
+    if (open == i || open == 0) return i;
+    const Token& before = tokens[open - 1];
+    if (before.is("]") || before.is(")")) {
+      i = open - 1;
+      continue;
+    }
+    if (before.is(">") && tokens[i].is(")")) {
+      const std::size_t angle = angle_open(source, open - 1);
+      if (angle < open - 1 && angle > 0) i = angle - 1;
+      break;
+    }
+    // (*p).load(): nothing is called by the parentheses.
+    if (!before.is_identifier() || is_keyword(before.spelling)) return open;
+    i = open - 1;
   }
+  return tokens[i].is_identifier() ? qualified_start(source, i) : i;
 }
 
-/// Where the expression begins whose member is called: tile.sync(), tiles[i]->at(0).load(). `i`,
-/// the name, where it cannot be told.
+/// Where the object's expression of a method's call begins: a.b[i]->load, get().load; `i` is the
+/// method's name, or `template` before it.
 std::size_t object_start(const Source& source, std::size_t i) {
-  const std::size_t name = i;
-  while (i >= 2 && (source.tokens[i - 1].is(".") || source.tokens[i - 1].is("->"))) {
-    std::size_t at = i - 2;
-    while (source.tokens[at].is(")") || source.tokens[at].is("]")) {
-      const std::size_t open = bracket_open(source, at);
-      if (open == at || open == 0) return name;
-      const Token& before = source.tokens[open - 1];
-      const bool continues = before.is(")") || before.is("]") || before.is_identifier();
-      if (!continues || is_keyword(before.spelling)) return open;
-      at = open - 1;
-    }
-    if (!source.tokens[at].is_identifier() || is_keyword(source.tokens[at].spelling)) return name;
-    i = qualified_start(source, at);
-  }
+  while (i >= 2 && (source.tokens[i - 1].is(".") || source.tokens[i - 1].is("->")))
+    i = operand_start(source, i - 2);
   return i;
 }
 
-struct Call {
-  std::size_t from, name, close;
-};
-
-std::vector<Call> find_calls(const Source& source, const Scopes& scopes, Meets meets_itself,
-                             const std::set<std::string>& meeting) {
-  std::vector<Call> calls;
+void add_calls(const Source& source, const Scopes& scopes, Meets meets_itself,
+               const std::set<std::string>& waiting, std::vector<Place>& places) {
   for (std::size_t i = 0; i < source.tokens.size(); ++i) {
     if (scopes.function_of[i] < 0 || !source.tokens[i].is_identifier()) continue;
     const std::string& name = source.tokens[i].spelling;
-    if (!meets_itself(name) && !meeting.contains(name)) continue;
+    if (!meets_itself(name) && !waiting.contains(name)) continue;
     const std::size_t open = call_at(source, i);
     if (open == 0) continue;
-    const std::size_t from = object_start(source, qualified_start(source, i));
-    if (from > 0 && (source.tokens[from - 1].is(".") || source.tokens[from - 1].is("->"))) continue;
+    std::size_t from = qualified_start(source, i);
+    if (from > 0 && source.tokens[from - 1].is("template"))
+      from = qualified_start(source, from - 1);
+    const std::size_t object = object_start(source, from);
     // `T load(...)` declares.
-    if (from > 0 && source.tokens[from - 1].is_identifier() &&
+    if (object == from && from > 0 && source.tokens[from - 1].is_identifier() &&
         !source.tokens[from - 1].is("return") && !source.tokens[from - 1].is("else") &&
         !source.tokens[from - 1].is("do"))
       continue;
-    calls.push_back({from, i, source.after_closing(open) - 1});
+    places.push_back({i, object, source.after_closing(open) - 1});
   }
-  return calls;
 }
 
-/// Functions that call, directly or not, something that waits.
-std::set<std::string> meeting_functions(const Source& source, const Scopes& scopes,
-                                        Meets meets_itself) {
-  std::set<std::string> meeting;
-  for (bool grown = true; grown;) {
-    grown = false;
-    for (const Function& function : scopes.functions) {
-      if (meeting.contains(function.name)) continue;
-      for (std::size_t i = function.open; i < function.close; ++i) {
-        const std::string& name = source.tokens[i].spelling;
-        if (source.tokens[i].is_identifier() && (meets_itself(name) || meeting.contains(name)) &&
-            call_at(source, i) != 0) {
-          grown = meeting.insert(function.name).second;
-          break;
-        }
-      }
+bool is_matrix_type(const Token& token) {
+  return token.is("simdgroup_matrix") ||
+         (token.spelling.starts_with("simdgroup_") && token.spelling.ends_with("8x8"));
+}
+
+/// The last token of the matrix that begins at `i` (a variable, an element, a constructor's call),
+/// or 0.
+std::size_t matrix_end(const Source& source, std::size_t i, const std::set<std::string>& matrices) {
+  const std::vector<Token>& tokens = source.tokens;
+  if (matrices.contains(tokens[i].spelling)) {
+    while (i + 1 < tokens.size() && tokens[i + 1].is("[")) i = source.after_closing(i + 1) - 1;
+    return i;
+  }
+  if (!is_matrix_type(tokens[i])) return 0;
+  std::size_t open = i + 1;
+  if (tokens[open].is("<")) open = source.after_angle(open);
+  return tokens[open].is("(") || tokens[open].is("{") ? source.after_closing(open) - 1 : 0;
+}
+
+/// a * b of matrices: one place for all the factors.
+void add_products(const Source& source, const Scopes& scopes, std::vector<Place>& places) {
+  std::set<std::string> types, matrices;
+  for (const Token& token : source.tokens)
+    if (is_matrix_type(token)) types.insert(token.spelling);
+  for (const std::string& type : types) add_variables(source, type, matrices);
+  if (matrices.empty()) return;
+  for (std::size_t i = 0; i < source.tokens.size(); ++i) {
+    if (scopes.function_of[i] < 0) continue;
+    const std::size_t left = matrix_end(source, i, matrices);
+    if (left == 0) continue;
+    std::size_t last = left;
+    while (last + 2 < source.tokens.size() && source.tokens[last + 1].is("*")) {
+      const std::size_t right = matrix_end(source, last + 2, matrices);
+      if (right == 0) break;
+      last = right;
+    }
+    if (last > left) {
+      places.push_back({i, i, last});
+      i = last;
     }
   }
-  return meeting;
 }
 
 }  // namespace
 
 int number_meetings(Source& source, const Scopes& scopes, Meets meets_itself) {
-  const std::set<std::string> meeting = meeting_functions(source, scopes, meets_itself);
-  const std::vector<Call> calls = find_calls(source, scopes, meets_itself, meeting);
+  const std::set<std::string> waiting = waiting_names(source, scopes, meets_itself);
+  std::vector<Place> places;
+  add_calls(source, scopes, meets_itself, waiting, places);
+  add_products(source, scopes, places);
+  std::sort(places.begin(), places.end(),
+            [](const Place& a, const Place& b) { return a.at < b.at; });
   int number = 0;
-  for (const Call& call : calls) {
-    Token& first = source.tokens[call.from];
-    Token& last = source.tokens[call.close];
+  for (const Place& place : places) {
+    Token& first = source.tokens[place.from];
+    Token& last = source.tokens[place.last];
     first.written =
         fmt::format("ks::at({}u, [&]() -> decltype(auto) {{ return {}", ++number, first.written);
     last.written += "; })";
   }
-  // A call through an object has no number of its own but still waits.
-  return number + static_cast<int>(meeting.size());
+  return number;
 }
 
 }  // namespace ksearch::simt::source

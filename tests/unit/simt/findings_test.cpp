@@ -120,6 +120,18 @@ TEST_F(Findings_, PrivateArraysHaveBounds) {
   EXPECT_EQ(lines(report)[0], 5);
 }
 
+TEST_F(Findings_, PrivateArraysHaveBoundsThroughAPointerToo) {
+  const Report report = run(
+      make("float total(thread const float* v, int n) {\n  float t = 0;\n"
+           "  for (int k = 0; k < n; ++k) t += v[k];\n  return t;\n}\n"
+           "kernel void k(device float* y [[buffer(0)]], constant int& n [[buffer(1)]]) {\n"
+           "  float a[8];\n  for (int k = 0; k < 8; ++k) a[k] = k * n;\n  y[0] = total(a, n);\n}\n",
+           1, 1, {"y=f32:1", "n=i32:1:const:12"}));
+  ASSERT_EQ(kinds(report), Kinds{"out_of_bounds"});
+  EXPECT_EQ(lines(report), std::vector<int>{5});
+  EXPECT_NE(report.findings[0].message.find("outside a private array"), std::string::npos);
+}
+
 TEST_F(Findings_, UnwrittenThreadgroupMemory) {
   const Report report = run(make(
       "kernel void k(device float* y [[buffer(0)]], uint t [[thread_index_in_threadgroup]]) {\n"

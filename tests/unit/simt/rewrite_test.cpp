@@ -177,5 +177,36 @@ TEST(Rewrite, TakesAnythingWithoutCrashing) {
   for (std::size_t n = 0; n < text.size(); ++n) rewritten(text.substr(n));
 }
 
+/// The numbers of the places of a function's lines.
+int places(const std::string& lines) {
+  const std::string out = rewritten(
+      "struct Tile { float load(int i) const { return simd_sum(1.0f); }\n"
+      "  float operator()(float x) const { return simd_max(x); } };\n"
+      "Tile make();\nkernel void k(device float* y [[buffer(0)]]) {\n" +
+      lines + "\n}");
+  int count = 0;
+  const std::size_t kernel = out.find("void k(");
+  for (std::size_t at = out.find("ks::at(", kernel); at != std::string::npos;
+       at = out.find("ks::at(", at + 1))
+    ++count;
+  return count;
+}
+
+TEST(Meetings, CallsThroughObjectsAreNumbered) {
+  EXPECT_EQ(
+      places("  Tile a, b[2]; Tile* p = &a;\n  y[0] = a.load(1) + b[1].load(2) + p->load(3);"), 3);
+  EXPECT_EQ(places("  y[0] = make().load(1);"), 1);
+  EXPECT_EQ(places("  Tile a; y[0] = a(1.0f) + (&a)->load(2);"), 2);
+  EXPECT_EQ(places("  Tile a; y[0] = a.template load<4>(1);"), 1);
+}
+
+TEST(Meetings, LambdasAndProductsAreNumbered) {
+  EXPECT_EQ(places("  const auto f = [&](float x) { return simd_sum(x); };\n  y[0] = f(1) + f(2);"),
+            3);
+  EXPECT_EQ(places("  simdgroup_float8x8 a, b, c[2];\n  a = a * b;\n  b = c[1] * a * b;\n"
+                   "  y[0] = y[1] * y[2];"),
+            2);
+}
+
 }  // namespace
 }  // namespace ksearch::simt::msl

@@ -1,0 +1,86 @@
+#include "cli/check_program.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "cli/home.h"
+#include "kernel/bind.h"
+#include "os/files.h"
+#include "target/metal/gpu_profile.h"
+#include "task/inputs.h"
+
+namespace ksearch::cli {
+namespace {
+namespace fs = std::filesystem;
+
+/// What `device.*` means in a plan that is checked.
+constexpr std::string_view kDevice = "apple-m1-max";
+
+base::Result<kernel::Workload> workload_of(const task::Task& task, const std::string& name) {
+  std::vector<std::string> names;
+  for (const kernel::Workload& workload : task.workloads) {
+    if (workload.name == name) return workload;
+    names.push_back(workload.name);
+  }
+  return base::usage_error(
+      "--workload",
+      name.empty() ? "which workload of the task is meant?"
+                   : fmt::format("task {} has none named \"{}\"", task.definition.name, name),
+      fmt::format("it has {}", fmt::join(names, ", ")));
+}
+
+base::Result<std::vector<simt::ProgramTensor>> tensors_of(const task::Task& task,
+                                                          const kernel::Workload& workload) {
+  constexpr std::uint64_t kSeed = 1;
+  KS_TRY(const task::InputMaker maker,
+         task::InputMaker::make(task.definition, workload, kSeed, task::NoisePool::make(kSeed)));
+  std::vector<simt::ProgramTensor> tensors;
+  for (const kernel::TensorShape& shape : maker.tensors()) {
+    simt::ProgramTensor tensor{shape.name, shape.dtype, shape.shape, simt::Role::in, {}};
+    const auto& outputs = task.definition.outputs;
+    if (std::any_of(outputs.begin(), outputs.end(),
+                    [&](const auto& output) { return output.name == shape.name; })) {
+      tensor.role = simt::Role::out;
+    } else {
+      tensor.bytes.resize(shape.bytes());
+      maker.fill({}, shape.name, std::as_writable_bytes(std::span(tensor.bytes)));
+    }
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+}  // namespace
+
+base::Result<std::optional<simt::ProgramCases>> program_cases(const Context& context,
+                                                              const CheckOptions& options) {
+  fs::path path = options.file;
+  std::error_code code;
+  if (fs::is_directory(path, code))
+    path /= "program.json";
+  else if (path.extension() != ".json")
+    return std::nullopt;
+  KS_TRY(const std::string text, os::read_file(path));
+  KS_TRY(const base::Json json, base::parse_json(text, path.string()));
+  if (!json.is_object() || json.value("format", base::Json()) != "ksearch.program/1")
+    return std::nullopt;
+  if (!json.contains("task") || !json["task"].is_string())
+    return base::usage_error(path.string(), "it names no task");
+  KS_TRY(const task::Task task, open_task(context.home, json["task"].get<std::string>()));
+  KS_TRY(const kernel::Program program, kernel::load_program(path, task.definition));
+  KS_TRY(const kernel::Workload workload, workload_of(task, options.workload));
+  KS_TRY(const target::GpuProfile profile,
+         target::load_gpu_profile(context.home.hardware_folder(), kDevice));
+  const kernel::HardwareProfile device = target::as_hardware(profile);
+  KS_TRY(const kernel::TunableChoice choice,
+         kernel::choose(program, task.definition, workload, device, program.select));
+  KS_TRY(const kernel::BoundProgram bound,
+         kernel::bind(program, task.definition, workload, device, choice));
+  KS_TRY(const auto tensors, tensors_of(task, workload));
+  KS_TRY(simt::ProgramCases cases, simt::cases_of_program(program, bound, tensors));
+  return cases;
+}
+
+}  // namespace ksearch::cli

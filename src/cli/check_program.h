@@ -1,0 +1,16 @@
+// A program of dialect metal or mlx with a workload of its task, as cases for `check`.
+#pragma once
+
+#include <optional>
+
+#include "cli/commands.h"
+#include "simt/program_case.h"
+
+namespace ksearch::cli {
+
+/// Nothing where `options.file` is no program: neither a folder with a program.json nor a file
+/// whose "format" is ksearch.program/1.
+base::Result<std::optional<simt::ProgramCases>> program_cases(const Context& context,
+                                                              const CheckOptions& options);
+
+}  // namespace ksearch::cli

@@ -1,0 +1,303 @@
+#include "simt/msl/spaces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace ksearch::simt::msl {
+namespace {
+
+bool names_space(const Token& token) {
+  return token.is("device") || token.is("constant") || token.is("thread") ||
+         token.is("threadgroup");
+}
+bool is_qualifier(const Token& token) {
+  return token.is("const") || token.is("volatile") || token.is("static") || token.is("constexpr") ||
+         token.is("inline") || token.is("typename");
+}
+
+/// `device const float* p`, up to its name (or to where it would stand).
+struct Declarator {
+  std::string type, space;
+  bool pointer = false;  ///< or a reference
+  std::size_t name = 0;  ///< index of the name, or of what stands in its place
+  bool array = false;
+};
+
+class SpaceChecker {
+ public:
+  SpaceChecker(const Source& source, const Scopes& scopes, const std::string& file)
+      : source_(source), tokens_(source.tokens), scopes_(scopes), file_(file) {}
+
+  std::vector<std::string> run() {
+    collect_types();
+    for (const Function& function : scopes_.functions) collect_parameters(function);
+    for (const Function& function : scopes_.functions) body(function);
+    members();
+    return std::move(said_);
+  }
+
+ private:
+  using Spaces = std::map<std::string, std::string>;  // pointer or variable -> address space
+
+  void say(std::size_t i, const std::string& what) {
+    if (file_.empty() || tokens_[i].file == file_)
+      said_.push_back(fmt::format("{}: {}", tokens_[i].place(), what));
+  }
+
+  void collect_types() {
+    for (const char* scalar : {"float", "half", "bfloat", "int", "uint", "short", "ushort", "char",
+                               "uchar", "long", "ulong", "bool"}) {
+      types_.insert(scalar);
+      for (const char* n : {"2", "3", "4"}) types_.insert(std::string(scalar) + n);
+    }
+    for (const char* name : {"int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t",
+                             "int64_t", "uint64_t", "size_t", "void", "unsigned"})
+      types_.insert(name);
+    for (std::size_t i = 0; i + 1 < tokens_.size(); ++i)
+      if ((tokens_[i].is("struct") || tokens_[i].is("union")) && tokens_[i + 1].is_identifier() &&
+          (i == 0 || (!tokens_[i - 1].is("<") && !tokens_[i - 1].is(","))))
+        types_.insert(tokens_[i + 1].spelling);
+  }
+
+  /// Reads a declaration's type and pointers from `i` on.
+  Declarator read(std::size_t i, std::size_t end) const {
+    Declarator d;
+    for (; i < end; ++i) {
+      const Token& token = tokens_[i];
+      if (token.kind == Token::Kind::attribute || is_qualifier(token)) continue;
+      if (names_space(token)) {
+        // float* thread* p: the last one is the pointer's own.
+        if (!d.pointer) d.space = token.spelling;
+        continue;
+      }
+      if (!token.is_identifier() || !d.type.empty()) break;
+      d.type = token.spelling;
+      while (i + 2 < end && tokens_[i + 1].is("::")) {
+        i += 2;
+        d.type = tokens_[i].spelling;
+      }
+      if (i + 1 < end && tokens_[i + 1].is("<")) {
+        const std::size_t after = source_.after_angle(i + 1);
+        if (after == i + 1) return {};
+        i = after - 1;
+      }
+    }
+    while (i < end && (tokens_[i].is("*") || tokens_[i].is("&") || tokens_[i].is("const") ||
+                       names_space(tokens_[i]))) {
+      d.pointer = d.pointer || tokens_[i].is("*") || tokens_[i].is("&");
+      ++i;
+    }
+    d.name = i;
+    d.array = i + 1 < end && tokens_[i].is_identifier() && tokens_[i + 1].is("[");
+    return d;
+  }
+
+  void collect_parameters(const Function& function) {
+    std::vector<std::string> spaces;
+    const std::size_t open = function.name_at + 1;
+    if (!tokens_[open].is("(")) return;
+    const std::size_t close = source_.after_closing(open) - 1;
+    for (std::size_t from = open + 1; from < close;) {
+      const std::size_t to = argument_end(from, close);
+      const Declarator d = read(from, to);
+      spaces.push_back(d.pointer || d.array ? d.space : "");
+      from = to + 1;
+    }
+    parameters_[function.name].push_back(std::move(spaces));
+  }
+
+  /// The comma or the end that closes the argument at `from`.
+  std::size_t argument_end(std::size_t from, std::size_t close) const {
+    for (std::size_t i = from; i < close; ++i) {
+      if (tokens_[i].is("(") || tokens_[i].is("[") || tokens_[i].is("{"))
+        i = source_.after_closing(i) - 1;
+      else if (tokens_[i].is("<") && source_.after_angle(i) > i && source_.after_angle(i) <= close)
+        i = source_.after_angle(i) - 1;
+      else if (tokens_[i].is(","))
+        return i;
+    }
+    return close;
+  }
+
+  bool begins_statement(std::size_t i) const {
+    while (i > 0 && (tokens_[i - 1].kind == Token::Kind::directive ||
+                     tokens_[i - 1].kind == Token::Kind::attribute))
+      --i;
+    if (i == 0) return true;
+    const Token& before = tokens_[i - 1];
+    return before.is(";") || before.is("{") || before.is("}") || before.is(")") ||
+           (before.is("(") && i > 1 && tokens_[i - 2].is("for"));
+  }
+
+  void body(const Function& function) {
+    Spaces spaces;
+    pointers_.clear();
+    arrays_.clear();
+    const std::size_t open = function.name_at + 1;
+    if (!tokens_[open].is("(")) return;
+    const std::size_t close = source_.after_closing(open) - 1;
+    for (std::size_t from = open + 1; from < close;) {
+      const std::size_t to = argument_end(from, close);
+      const Declarator d = read(from, to);
+      if (d.name < to && tokens_[d.name].is_identifier() && (d.pointer || d.array))
+        pointers_.insert(tokens_[d.name].spelling);
+      if (d.name < to && tokens_[d.name].is_identifier())
+        note(spaces, tokens_[d.name].spelling, d.pointer || d.array ? d.space : "thread");
+      from = to + 1;
+    }
+    for (std::size_t i = function.open + 1; i < function.close; ++i) {
+      if (begins_statement(i)) statement(i, function.close, spaces);
+      cast(i, spaces);
+      call(i, function.close, spaces);
+    }
+  }
+
+  /// A name that is declared with two spaces stands for none.
+  static void note(Spaces& spaces, const std::string& name, const std::string& space) {
+    const auto [entry, fresh] = spaces.try_emplace(name, space);
+    if (!fresh && entry->second != space) entry->second.clear();
+  }
+
+  void statement(std::size_t i, std::size_t end, Spaces& spaces) {
+    // p = q;
+    if (tokens_[i].is_identifier() && tokens_[i + 1].is("=")) {
+      const auto known = spaces.find(tokens_[i].spelling);
+      if (known != spaces.end() && pointers_.contains(known->first))
+        convert(i, known->second, i + 2, spaces);
+      return;
+    }
+    const Declarator d = read(i, end);
+    if (d.type.empty() || d.type == "auto" || d.name >= end || !tokens_[d.name].is_identifier())
+      return;
+    const Token& after = tokens_[d.name + 1];
+    const bool declares = after.is("=") || after.is(";") || after.is("[") || after.is("{") ||
+                          after.is("(") || after.is(",");
+    const bool typed = !d.space.empty() || types_.contains(d.type);
+    if (!declares || !typed) return;
+    const std::string& name = tokens_[d.name].spelling;
+    if (!d.pointer) {
+      note(spaces, name, d.space.empty() ? "thread" : d.space);
+      if (after.is("[")) arrays_.insert(name);
+      return;
+    }
+    if (d.space.empty())
+      say(d.name, fmt::format("{} names no address space (device, constant, threadgroup, thread): "
+                              "Apple's compiler refuses it",
+                              name));
+    note(spaces, name, d.space);
+    pointers_.insert(name);
+    if (after.is("=") && !d.space.empty()) convert(d.name, d.space, d.name + 2, spaces);
+  }
+
+  /// What is assigned or passed at `from` to something in `space`.
+  void convert(std::size_t at, const std::string& space, std::size_t from, const Spaces& spaces) {
+    const std::string other = space_of(from, spaces);
+    if (!space.empty() && !other.empty() && other != space)
+      say(at, fmt::format("a pointer to {} memory gets one to {}: Apple's compiler refuses it",
+                          space, other));
+  }
+
+  /// The space that the expression at `i` points to: `p`, `p + 1`, `&x`, `&p[1]`, or a cast.
+  std::string space_of(std::size_t i, const Spaces& spaces) const {
+    if (i + 2 >= tokens_.size()) return {};
+    if (tokens_[i].is("reinterpret_cast") && tokens_[i + 1].is("<"))
+      return read(i + 2, source_.after_angle(i + 1) - 1).space;
+    if (tokens_[i].is("(")) {
+      const std::size_t after = source_.after_closing(i);
+      const Declarator d = read(i + 1, after - 1);
+      return d.pointer && d.name == after - 1 ? d.space : "";
+    }
+    const bool address = tokens_[i].is("&");
+    if (address) ++i;
+    const auto known = spaces.find(tokens_[i].spelling);
+    if (known == spaces.end() || !tokens_[i].is_identifier()) return {};
+    const Token& next = tokens_[i + 1];
+    const bool plain = next.is(";") || next.is(",") || next.is(")");
+    const bool pointer = pointers_.contains(known->first) || arrays_.contains(known->first);
+    if (address) return plain || next.is("[") ? known->second : "";
+    return pointer && (plain || next.is("+") || next.is("-")) ? known->second : "";
+  }
+
+  /// (float*)p names no space; (threadgroup float*)p of a device pointer is none.
+  void cast(std::size_t i, const Spaces& spaces) {
+    std::size_t from = 0, end = 0, value = 0;
+    if ((tokens_[i].is("reinterpret_cast") || tokens_[i].is("static_cast")) &&
+        tokens_[i + 1].is("<")) {
+      from = i + 2;
+      end = source_.after_angle(i + 1) - 1;
+      value = end + 2;
+    } else if (tokens_[i].is("(") && i > 0 && !tokens_[i - 1].is_identifier() &&
+               !tokens_[i - 1].is(">") && !tokens_[i - 1].is("]")) {
+      from = i + 1;
+      end = source_.after_closing(i) - 1;
+      value = end + 1;
+    } else {
+      return;
+    }
+    if (end <= from || value >= tokens_.size()) return;
+    const Declarator d = read(from, end);
+    if (!d.pointer || d.name != end || (d.space.empty() && !types_.contains(d.type))) return;
+    if (d.space.empty())
+      say(i, "this cast names no address space: Apple's compiler refuses it");
+    else
+      convert(i, d.space, value, spaces);
+  }
+
+  void call(std::size_t i, std::size_t end, const Spaces& spaces) {
+    const auto found = parameters_.find(tokens_[i].spelling);
+    if (found == parameters_.end() || !tokens_[i + 1].is("(") || tokens_[i - 1].is(".") ||
+        tokens_[i - 1].is("->") || tokens_[i - 1].is("::"))
+      return;
+    const std::size_t close = std::min(source_.after_closing(i + 1) - 1, end);
+    std::size_t number = 0;
+    for (std::size_t from = i + 2; from < close; ++number) {
+      const std::size_t to = argument_end(from, close);
+      const std::string space = space_of(from, spaces);
+      const bool none =
+          !space.empty() &&
+          std::none_of(found->second.begin(), found->second.end(), [&](const auto& parameters) {
+            return number >= parameters.size() || parameters[number].empty() ||
+                   parameters[number] == space;
+          });
+      if (none)
+        say(from, fmt::format("argument {} of {} points to {} memory, which no {} takes: Apple's "
+                              "compiler refuses it",
+                              number + 1, found->first, space, found->first));
+      from = to + 1;
+    }
+  }
+
+  /// struct S { float* p; };
+  void members() {
+    for (std::size_t i = 1; i + 2 < tokens_.size(); ++i) {
+      if (scopes_.function_of[i] >= 0 || !begins_statement(i) ||
+          !types_.contains(tokens_[i].spelling))
+        continue;
+      const Declarator d = read(i, tokens_.size() - 2);
+      if (d.pointer && d.space.empty() && types_.contains(d.type) &&
+          tokens_[d.name].is_identifier() && tokens_[d.name + 1].is(";"))
+        say(d.name, fmt::format("member {} names no address space: Apple's compiler refuses it",
+                                tokens_[d.name].spelling));
+    }
+  }
+
+  const Source& source_;
+  const std::vector<Token>& tokens_;
+  const Scopes& scopes_;
+  const std::string& file_;
+  std::set<std::string> types_, pointers_, arrays_;
+  std::map<std::string, std::vector<std::vector<std::string>>> parameters_;
+  std::vector<std::string> said_;
+};
+
+}  // namespace
+
+std::vector<std::string> check_spaces(const Source& source, const Scopes& scopes,
+                                      const std::string& file) {
+  return SpaceChecker(source, scopes, file).run();
+}
+
+}  // namespace ksearch::simt::msl

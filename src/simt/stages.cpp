@@ -1,0 +1,92 @@
+#include "simt/stages.h"
+
+#include <algorithm>
+
+#include "simt/engine/finding.h"
+
+namespace ksearch::simt {
+namespace {
+
+/// Whether a launch binds the buffer; without a `bind`, every buffer is at its own index.
+bool binds(const Launch& launch, const Buffer& buffer) {
+  return launch.bind.empty() || std::any_of(launch.bind.begin(), launch.bind.end(),
+                                            [&](const auto& b) { return b.second == buffer.name; });
+}
+
+bool has_buffer(const Case& all, const std::string& name) {
+  return std::any_of(all.buffers.begin(), all.buffers.end(),
+                     [&](const Buffer& b) { return b.name == name; });
+}
+
+/// Buffers start with what is in `left`.
+void hand_on(const std::map<std::string, std::string>& left, Case& next) {
+  for (Buffer& buffer : next.buffers) {
+    const auto bytes = left.find(buffer.name);
+    if (bytes == left.end() || (buffer.role == Role::inout && buffer.init.kind != Init::Kind::none))
+      continue;
+    if (buffer.role == Role::out) buffer.role = Role::inout;
+    buffer.init = {};
+    buffer.init.kind = Init::Kind::bytes;
+    buffer.init.bytes = bytes->second;
+  }
+}
+
+}  // namespace
+
+base::Result<Report> check_sequence(const toolchain::Builder& builder,
+                                    const std::vector<Case>& cases,
+                                    const std::set<std::string>& scratch,
+                                    const CheckOptions& options) {
+  Report whole;
+  whole.trace = {{"stages", base::Json::array()}};
+  int launches = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    Case next = cases[i];
+    hand_on(whole.outputs, next);
+    KS_TRY(Report stage, check(builder, next, options));
+    for (Finding& finding : stage.findings) {
+      const bool later =
+          std::any_of(cases.begin() + static_cast<std::ptrdiff_t>(i) + 1, cases.end(),
+                      [&](const Case& c) { return has_buffer(c, finding.buffer); });
+      if (finding.kind == kind::kUncoveredOutput && (later || scratch.contains(finding.buffer)))
+        continue;
+      finding.launch += launches;
+      whole.findings.push_back(std::move(finding));
+    }
+    for (std::string& warning : stage.warnings)
+      if (std::find(whole.warnings.begin(), whole.warnings.end(), warning) == whole.warnings.end())
+        whole.warnings.push_back(std::move(warning));
+    whole.trace["stages"].push_back(std::move(stage.trace));
+    for (auto& [name, bytes] : stage.outputs) whole.outputs[name] = std::move(bytes);
+    whole.compile_seconds += stage.compile_seconds;
+    whole.run_seconds += stage.run_seconds;
+    launches += static_cast<int>(next.launches.size());
+  }
+  return whole;
+}
+
+base::Result<Report> check_stages(const toolchain::Builder& builder, const Case& all,
+                                  const CheckOptions& options) {
+  std::vector<Case> cases;
+  for (std::size_t from = 0; from < all.launches.size();) {
+    std::size_t to = from + 1;
+    while (to < all.launches.size() && all.launches[to].constants == all.launches[from].constants)
+      ++to;
+    Case stage = all;
+    stage.launches.assign(all.launches.begin() + static_cast<std::ptrdiff_t>(from),
+                          all.launches.begin() + static_cast<std::ptrdiff_t>(to));
+    std::erase_if(stage.buffers, [&](const Buffer& buffer) {
+      return std::none_of(stage.launches.begin(), stage.launches.end(),
+                          [&](const Launch& launch) { return binds(launch, buffer); });
+    });
+    // What it starts with is for the first stage to say.
+    for (Buffer& buffer : stage.buffers)
+      for (const Case& before : cases)
+        if (buffer.role == Role::inout && has_buffer(before, buffer.name)) buffer.init = {};
+    cases.push_back(std::move(stage));
+    from = to;
+  }
+  return check_sequence(builder, cases, {}, options);
+}
+
+}  // namespace ksearch::simt
