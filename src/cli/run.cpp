@@ -115,7 +115,9 @@ base::Result<int> run(const Context& context, const RunOptions& options) {
   search.watcher = watcher.get();
   KS_RETURN_IF_ERROR(drive(search));
   const auto wall = config.limits.wall;
-  if (engine.status() == "passed" && (!wall || engine.spent().wall < *wall))
+  const bool time_left = !wall || engine.spent().wall < *wall;
+  // Only the catalog's steps can be left out of a program.
+  if (choice.catalog && engine.status() == "passed" && time_left)
     KS_RETURN_IF_ERROR(ablate(*session, catalog, engine, folder, progress));
   watcher->close();
   return conclude(context, run, engine, options.json);
