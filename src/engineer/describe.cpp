@@ -232,7 +232,8 @@ std::string describe(const kernel::HardwareProfile& device) {
   text += fmt::format("- caches: first level {}, second level {} (a core)\n",
                       bytes(static_cast<double>(device.l1_bytes)),
                       bytes(static_cast<double>(device.l2_bytes)));
-  text += fmt::format("- group memory: {}\n", bytes(static_cast<double>(device.group_memory)));
+  if (device.group_memory > 0)  // a CPU has none of its own
+    text += fmt::format("- group memory: {}\n", bytes(static_cast<double>(device.group_memory)));
   if (device.float32_flops > 0)
     text += fmt::format("- float32: {} sustained\n", scaled(device.float32_flops, "flop/s"));
   if (device.bfloat16_flops > 0)
