@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "cli/duration.h"
+#include "cli/engineer_choice.h"
 #include "search/strategy.h"
 
 namespace ksearch::cli {
@@ -20,6 +21,7 @@ struct Parsed {
   RunOptions run;
   ResumeOptions resume;
   EvalOptions eval;
+  SpecOptions spec;
   ReportOptions report;
   CompareOptions compare;
   ExportOptions export_;
@@ -71,18 +73,34 @@ void add_engineer(CLI::App& app, std::string& engineer) {
       ->check(CLI::IsMember({"catalog"}));
 }
 
-void setup_run(CLI::App& app, Parsed& parsed) {
-  RunOptions& options = parsed.run;
-  add_evaluate_options(app, options.on);
-  add_engineer(app, options.engineer);
-  app.add_option("--evaluations", options.evaluations, "End after so many evaluated programs")
-      ->check(kCount);
+template <class Time>
+void add_time(CLI::App& app, const char* name, Time& time, const char* help) {
   app.add_option_function<std::string>(
-         "--time", [&options](const std::string& text) { options.time = *parse_duration(text); },
-         "End after this wall time: 90s, 3m, 1h30m [10m]")
+         name, [&time](const std::string& text) { time = *parse_duration(text); }, help)
       ->check([](const std::string& text) {
         return parse_duration(text) ? std::string() : "\"" + text + "\" is no time: 90s, 3m, 1h30m";
       });
+}
+
+void setup_run(CLI::App& app, Parsed& parsed) {
+  RunOptions& options = parsed.run;
+  add_evaluate_options(app, options.on);
+  app.add_option("--engineer", options.engineer,
+                 "Who plans and writes programs: catalog, dir:FOLDER (requests and answers are "
+                 "files), exec:COMMAND, or catalog+ one of them")
+      ->capture_default_str()
+      ->check([](const std::string& text) {
+        const auto choice = parse_engineer(text);
+        return choice ? std::string() : choice.error().what + "; " + choice.error().todo;
+      });
+  add_time(app, "--answer-time", options.answer_time,
+           "How long exec:COMMAND may take for an answer [10m]");
+  app.add_option("--tokens", options.tokens,
+                 "End after so many tokens of questions and answers (estimated)")
+      ->check(kCount);
+  app.add_option("--evaluations", options.evaluations, "End after so many evaluated programs")
+      ->check(kCount);
+  add_time(app, "--time", options.time, "End after this wall time: 90s, 3m, 1h30m [10m]");
   app.add_option("--strategy", options.strategy, "How the search chooses")
       ->capture_default_str()
       ->check(CLI::IsMember([] {
@@ -108,6 +126,21 @@ void setup_eval(CLI::App& app, Parsed& parsed) {
   app.add_option("PROGRAM", parsed.eval.program, "A program.json, or its folder")->required();
   app.add_flag("--certify", parsed.eval.certify, "Put it to the proof on held-out workloads too");
   add_json(app, parsed.eval.json);
+}
+
+void setup_spec(CLI::App& app, Parsed& parsed) {
+  SpecOptions& options = parsed.spec;
+  app.add_option("TASK", options.task, "Name of a task (ksearch tasks), or a task's folder")
+      ->required();
+  app.add_option("--target", options.target, "Where programs run")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"cpu"}));
+  app.add_option("--threads", options.threads, "Threads a program may use [all]")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--where", options.where, "Keep workloads for which this holds");
+  app.add_flag_callback(
+      "--catalog", [&options] { options.engineer = "catalog"; },
+      "As with --engineer catalog+...: the worked example is a step of the catalog");
 }
 
 void setup_report(CLI::App& app, Parsed& parsed) {
@@ -229,12 +262,14 @@ struct Entry {
   void (*setup)(CLI::App&, Parsed&);
   Arguments (*take)(Parsed&);
 };
-constexpr std::array<Entry, 10> kCommands{{
+constexpr std::array<Entry, 11> kCommands{{
     {"run", "Search for a fast program", setup_run, [](Parsed& p) -> Arguments { return p.run; }},
     {"resume", "Go on with a run that was stopped or killed", setup_resume,
      [](Parsed& p) -> Arguments { return p.resume; }},
     {"eval", "Judge one program: right? how fast?", setup_eval,
      [](Parsed& p) -> Arguments { return p.eval; }},
+    {"spec", "What an engineer in writing is told of a task and this machine", setup_spec,
+     [](Parsed& p) -> Arguments { return p.spec; }},
     {"report", "What a run found, and what each step gained", setup_report,
      [](Parsed& p) -> Arguments { return p.report; }},
     {"compare", "Strategies against each other on one budget", setup_compare,

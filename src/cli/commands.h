@@ -9,6 +9,7 @@ namespace ksearch::cli {
 base::Result<int> run(const Context& context, const RunOptions& options);
 base::Result<int> resume(const Context& context, const ResumeOptions& options);
 base::Result<int> eval(const Context& context, const EvalOptions& options);
+base::Result<int> spec(const Context& context, const SpecOptions& options);
 base::Result<int> report(const Context& context, const ReportOptions& options);
 base::Result<int> compare(const Context& context, const CompareOptions& options);
 base::Result<int> export_files(const Context& context, const ExportOptions& options);

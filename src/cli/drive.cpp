@@ -10,6 +10,8 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
+#include "engineer/seeded.h"
+#include "engineer/written.h"
 #include "report/ablation.h"
 #include "report/report_text.h"
 #include "report/summary.h"
@@ -74,7 +76,17 @@ std::unique_ptr<Watcher> make_watcher(const Context& context, std::string_view t
   return live ? make_live_watcher(fd, style, task) : make_line_watcher(fd, style);
 }
 
-Engineers::Engineers(const Search& search) : session_(search.session) {
+base::Result<std::optional<Writing>> open_writing(const Context& context, const task::Task& task,
+                                                  const kernel::HardwareProfile& device,
+                                                  const EngineerChoice& choice,
+                                                  const engineer::Catalog& catalog,
+                                                  std::chrono::milliseconds answer_time) {
+  if (choice.writer == EngineerChoice::Writer::none) return std::nullopt;
+  KS_TRY(engineer::Prompts prompts, load_prompts(context.home, task, device, choice, catalog));
+  return Writing{choice, std::move(prompts), answer_time, context.environment};
+}
+
+Engineers::Engineers(const Search& search, engineer::Patience patience) : session_(search.session) {
   const task::Task& task = session_->task();
   engineer::CatalogContext context;
   context.catalog = search.catalog;
@@ -83,14 +95,40 @@ Engineers::Engineers(const Search& search) : session_(search.session) {
   context.device = session_->device();
   if (const auto naive = task.naive.find(kernel::Dialect::cpp); naive != task.naive.end())
     context.naive = naive->second;
-  planner_ = std::make_unique<engineer::CatalogPlanner>(std::move(context));
-  coder_ = std::make_unique<engineer::CatalogCoder>(search.catalog);
+  catalog_planner_ = std::make_unique<engineer::CatalogPlanner>(std::move(context));
+  catalog_coder_ = std::make_unique<engineer::CatalogCoder>(search.catalog);
+  planner_ = catalog_planner_.get();
+  coder_ = catalog_coder_.get();
+  if (search.writing) write(search, std::move(patience));
+}
+
+void Engineers::write(const Search& search, engineer::Patience patience) {
+  const Writing& writing = *search.writing;
+  const EngineerChoice& choice = writing.choice;
+  if (choice.writer == EngineerChoice::Writer::folder)
+    correspondent_ = engineer::make_folder_correspondent(choice.value, std::move(patience));
+  else
+    correspondent_ = engineer::make_exec_correspondent(
+        {choice.value, writing.answer_time, writing.environment}, std::move(patience));
+  written_planner_ =
+      std::make_unique<engineer::WrittenPlanner>(&writing.prompts, correspondent_.get());
+  written_coder_ = std::make_unique<engineer::WrittenCoder>(
+      &writing.prompts, &session_->task().definition, correspondent_.get());
+  planner_ = written_planner_.get();
+  coder_ = written_coder_.get();
+  if (!choice.catalog) return;
+  seeded_planner_ = std::make_unique<engineer::SeededPlanner>(
+      search.catalog, catalog_planner_.get(), written_planner_.get());
+  seeded_coder_ = std::make_unique<engineer::SeededCoder>(search.catalog, catalog_coder_.get(),
+                                                          written_coder_.get());
+  planner_ = seeded_planner_.get();
+  coder_ = seeded_coder_.get();
 }
 
 search::Hands Engineers::hands() const {
   search::Hands hands;
-  hands.planner = planner_.get();
-  hands.coder = coder_.get();
+  hands.planner = planner_;
+  hands.coder = coder_;
   hands.evaluate = [session = session_](const evaluate::EvaluateRequest& request,
                                         const evaluate::Progress& progress) {
     return session->evaluate(request, progress);
@@ -113,8 +151,17 @@ search::Started Engineers::start() const {
 }
 
 base::Result<void> drive(const Search& search) {
-  const Engineers engineers(search);
   const base::SteadyClock clock;
+  const auto began = clock.now();
+  const auto elapsed = [&] { return search.already + (clock.now() - began); };
+  engineer::Patience patience;
+  patience.give_up = [&, wall = search.engine->config().limits.wall] {
+    return InterruptWatch::interrupted() || (wall && elapsed() >= *wall);
+  };
+  patience.say = [&](const std::string& what) {
+    search.watcher->on({elapsed(), event::Note{what}});
+  };
+  const Engineers engineers(search, std::move(patience));
   search::StoreRecorder recorder(search.run);
   search::DriverOptions options;
   options.clock = &clock;

@@ -2,9 +2,11 @@
 // Ctrl-C; then the summary. Shared by `run` and `resume`.
 #pragma once
 
+#include "cli/engineer_choice.h"
 #include "cli/session.h"
 #include "cli/watcher.h"
 #include "engineer/catalog.h"
+#include "engineer/correspondent.h"
 #include "search/driver.h"
 #include "search/engine.h"
 #include "store/run.h"
@@ -15,9 +17,24 @@ namespace ksearch::cli {
 /// it, else plain lines there.
 std::unique_ptr<Watcher> make_watcher(const Context& context, std::string_view task, bool json);
 
+/// An engineer that answers in writing: who, and what it is told.
+struct Writing {
+  EngineerChoice choice;
+  engineer::Prompts prompts;
+  std::chrono::milliseconds answer_time{0};
+  os::Environment environment;
+};
+/// Nothing where the choice names nobody who writes.
+base::Result<std::optional<Writing>> open_writing(const Context& context, const task::Task& task,
+                                                  const kernel::HardwareProfile& device,
+                                                  const EngineerChoice& choice,
+                                                  const engineer::Catalog& catalog,
+                                                  std::chrono::milliseconds answer_time);
+
 struct Search {
   evaluate::CpuSession* session = nullptr;
   const engineer::Catalog* catalog = nullptr;
+  const Writing* writing = nullptr;  ///< null: the catalog alone
   store::Run* run = nullptr;
   search::Engine* engine = nullptr;
   Watcher* watcher = nullptr;
@@ -28,15 +45,21 @@ struct Search {
 /// Planner and coder of a search, and the hands that answer its requests.
 class Engineers {
  public:
-  explicit Engineers(const Search& search);
+  /// `patience` is for one who writes.
+  explicit Engineers(const Search& search, engineer::Patience patience = {});
   search::Hands hands() const;
   /// Where the search starts: the naive program, as the session measured it.
   search::Started start() const;
 
  private:
+  void write(const Search& search, engineer::Patience patience);
+
   evaluate::CpuSession* session_;
-  std::unique_ptr<engineer::Planner> planner_;
-  std::unique_ptr<engineer::Coder> coder_;
+  std::unique_ptr<engineer::Correspondent> correspondent_;
+  std::unique_ptr<engineer::Planner> catalog_planner_, written_planner_, seeded_planner_;
+  std::unique_ptr<engineer::Coder> catalog_coder_, written_coder_, seeded_coder_;
+  engineer::Planner* planner_ = nullptr;  // of those above
+  engineer::Coder* coder_ = nullptr;
 };
 
 /// Answers the engine's requests until it has ended or Ctrl-C was heard. What is recorded then is

@@ -25,6 +25,7 @@ class Home {
   std::vector<std::filesystem::path> task_search_path() const;
   /// GPUs as data.
   std::filesystem::path hardware_folder() const { return folder_ / "knowledge" / "hardware"; }
+  std::filesystem::path prompts_folder() const { return folder_ / "knowledge" / "prompts"; }
   /// TASK_FOLDER/catalog/DIALECT where the task brings one, else catalog/TASK/DIALECT.
   std::filesystem::path catalog_folder(const task::Task& task, kernel::Dialect dialect) const;
   /// `asked`, or the project's .venv where that is there, or empty. An error where `asked` is no

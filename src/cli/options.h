@@ -24,10 +24,13 @@ struct EvaluateOptions {
 
 struct RunOptions {
   EvaluateOptions on;
-  std::string engineer = "catalog";
+  std::string engineer = "catalog";       ///< parse_engineer
+  std::chrono::seconds answer_time{600};  ///< of one answer of exec:
   std::string strategy = "ksearch";
   std::optional<std::int64_t> evaluations;
-  std::optional<std::chrono::seconds> time;  ///< without any limit: kDefaultTime
+  /// Without any limit: kDefaultTime; with dir: none, a person stops by Ctrl-C or by answers.
+  std::optional<std::chrono::seconds> time;
+  std::optional<std::int64_t> tokens;
   int stagnation = 5;
   std::string out;  ///< folder of the run; empty: runs/TASK-TIME
   bool json = false;
@@ -45,6 +48,14 @@ struct EvalOptions {
   std::string program;  ///< program.json, or its folder
   bool certify = false;
   bool json = false;
+};
+
+struct SpecOptions {
+  std::string task;
+  std::string target = "cpu";
+  int threads = 0;
+  std::string where;
+  std::string engineer = "dir:.";  ///< with a catalog the worked example is one of its steps
 };
 
 struct ReportOptions {
@@ -115,7 +126,7 @@ struct NewTaskOptions {
 };
 
 using Arguments =
-    std::variant<RunOptions, ResumeOptions, EvalOptions, ReportOptions, CompareOptions,
+    std::variant<RunOptions, ResumeOptions, EvalOptions, SpecOptions, ReportOptions, CompareOptions,
                  ExportOptions, CheckOptions, TasksOptions, DevicesOptions, NewTaskOptions>;
 
 }  // namespace ksearch::cli

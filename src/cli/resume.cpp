@@ -7,6 +7,15 @@
 #include "search/recorder.h"
 
 namespace ksearch::cli {
+namespace {
+
+std::chrono::seconds answer_time_of(const store::RunInfo& info) {
+  const auto it = info.options.find("answer_seconds");
+  if (it == info.options.end() || !it->is_number_integer()) return RunOptions().answer_time;
+  return std::chrono::seconds(it->get<std::int64_t>());
+}
+
+}  // namespace
 
 base::Result<int> resume(const Context& context, const ResumeOptions& options) {
   KS_TRY(const std::filesystem::path folder, find_run(options.run));
@@ -28,9 +37,16 @@ base::Result<int> resume(const Context& context, const ResumeOptions& options) {
     KS_TRY(const auto session, open_session(context, task.folder, on, progress));
     KS_RETURN_IF_ERROR(run.replace_file(
         "baselines.json", base::to_text(evaluate::to_json(session->session().baselines()))));
+    // Prompts tell of the machine as it was measured when the run began: the same text again.
+    KS_TRY(const EngineerChoice choice, parse_engineer(run.info().engineer));
+    KS_TRY(const kernel::HardwareProfile device,
+           kernel::parse_hardware(run.info().device, "run.json: device"));
+    KS_TRY(const auto writing, open_writing(context, session->task(), device, choice, catalog,
+                                            answer_time_of(run.info())));
     Search search;
     search.session = session.get();
     search.catalog = &catalog;
+    search.writing = writing ? &*writing : nullptr;
     search.run = &run;
     search.engine = &resumed.engine;
     search.watcher = watcher.get();

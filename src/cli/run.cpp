@@ -13,18 +13,26 @@
 namespace ksearch::cli {
 namespace {
 
-search::Config config_of(const RunOptions& options, const task::Task& task,
-                         const evaluate::CpuSession& session) {
+constexpr int kFirstNodes = 8;
+
+search::Config config_of(const RunOptions& options, const EngineerChoice& choice,
+                         const task::Task& task, const evaluate::CpuSession& session) {
   search::Config config;
   config.task = task.definition.name;
   config.target = options.on.target;
   config.device = session.device().name;
-  config.engineer = options.engineer;
+  config.engineer = choice.text();
   config.strategy = options.strategy;
   config.seed = options.on.seed;
   config.limits.evaluations = options.evaluations;
   config.limits.wall = options.time;
-  if (!options.time && !options.evaluations) config.limits.wall = kDefaultTime;
+  config.limits.tokens = options.tokens;
+  const bool limited = options.time || options.evaluations || options.tokens;
+  const bool folder = choice.writer == EngineerChoice::Writer::folder;
+  if (!limited && !folder) config.limits.wall = kDefaultTime;
+  // Somebody who is asked for a whole first tree has more to say than one update's worth.
+  if (choice.writer != EngineerChoice::Writer::none && !choice.catalog)
+    config.first_nodes = kFirstNodes;
   config.stagnation = options.stagnation;
   return config;
 }
@@ -54,7 +62,7 @@ store::RunInfo info_of(const RunOptions& options, const evaluate::CpuSession& se
   info.device = kernel::to_json(session.device());
   info.threads = static_cast<int>(session.device().cores);
   info.where = options.on.where;
-  info.engineer = info.planner = info.coder = options.engineer;
+  info.engineer = info.planner = info.coder = config.engineer;
   info.python = python.string();
   info.search = search::to_json(config);
   info.knowledge = {{"catalog", catalog_hash(catalog)}};
@@ -62,7 +70,8 @@ store::RunInfo info_of(const RunOptions& options, const evaluate::CpuSession& se
   info.created_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   info.environment = {
       {"compiler", session.compiler()}, {"sandbox", session.sandbox()}, {"system", system_name()}};
-  info.options = {{"unsafe_no_sandbox", options.on.no_sandbox}};
+  info.options = {{"unsafe_no_sandbox", options.on.no_sandbox},
+                  {"answer_seconds", options.answer_time.count()}};
   return info;
 }
 
@@ -84,26 +93,36 @@ base::Result<int> run(const Context& context, const RunOptions& options) {
   const std::filesystem::path folder = options.out.empty() ? new_run_folder(task.definition.name)
                                                            : std::filesystem::path(options.out);
   KS_RETURN_IF_ERROR(store::Run::can_create(folder));
+  KS_TRY(EngineerChoice choice, parse_engineer(options.engineer));
+  if (choice.writer == EngineerChoice::Writer::folder) {
+    choice.value = std::filesystem::absolute(choice.value).lexically_normal().string();
+    KS_RETURN_IF_ERROR(engineer::check_new_folder(choice.value));
+  }
   const InterruptWatch interrupts;
   const auto watcher = make_watcher(context, task.definition.name, options.json);
   const evaluate::Progress progress = [&](std::string_view what) { watcher->progress(what); };
   KS_TRY(const auto session, open_session(context, task.folder, options.on, progress));
-  const search::Config config = config_of(options, task, *session);
+  const search::Config config = config_of(options, choice, task, *session);
   KS_TRY(search::Engine engine, search::Engine::make(config));
   KS_TRY(store::Run run,
          store::Run::create(folder, info_of(options, *session, config, catalog, folder, python)));
   KS_RETURN_IF_ERROR(run.replace_file(
       "baselines.json", base::to_text(evaluate::to_json(session->session().baselines()))));
 
+  KS_TRY(const auto writing,
+         open_writing(context, task, session->device(), choice, catalog, options.answer_time));
   Search search;
   search.session = session.get();
   search.catalog = &catalog;
+  search.writing = writing ? &*writing : nullptr;
   search.run = &run;
   search.engine = &engine;
   search.watcher = watcher.get();
   KS_RETURN_IF_ERROR(drive(search));
   const auto wall = config.limits.wall;
-  if (engine.status() == "passed" && (!wall || engine.spent().wall < *wall))
+  const bool time_left = !wall || engine.spent().wall < *wall;
+  // Only the catalog's steps can be left out of a program.
+  if (choice.catalog && engine.status() == "passed" && time_left)
     KS_RETURN_IF_ERROR(ablate(*session, catalog, engine, folder, progress));
   watcher->close();
   return conclude(context, run, engine, options.json);

@@ -16,10 +16,17 @@ void put(Json& json, const char* key, const std::optional<double>& value) {
 }
 
 void put_usage(Json& json, const Usage& usage) {
-  if (usage.tokens_in == 0 && usage.tokens_out == 0 && usage.cost_usd == 0) return;
+  if (usage.tokens_in == 0 && usage.tokens_out == 0 && usage.cost_usd == 0 && usage.calls == 0)
+    return;
   json["usage"] = {{"tokens_in", usage.tokens_in},
                    {"tokens_out", usage.tokens_out},
                    {"cost_usd", usage.cost_usd}};
+  if (usage.calls > 0) json["usage"]["calls"] = usage.calls;
+  if (usage.estimated) json["usage"]["estimated"] = true;
+}
+
+void put_notes(Json& json, const std::vector<std::string>& notes) {
+  if (!notes.empty()) json["notes"] = notes;
 }
 
 Usage read_usage(base::ObjectReader& in) {
@@ -30,6 +37,8 @@ Usage read_usage(base::ObjectReader& in) {
   usage.tokens_in = r.integer("tokens_in");
   usage.tokens_out = r.integer("tokens_out");
   usage.cost_usd = r.number("cost_usd");
+  usage.calls = static_cast<int>(r.integer_or("calls", 0));
+  usage.estimated = r.boolean_or("estimated", false);
   if (auto finished = r.finish(); !finished) in.fault("usage", finished.error().what);
   return usage;
 }
@@ -70,6 +79,7 @@ Json to_json(const PlanRequest& request, const tree::Tree& tree) {
             {"new_nodes", request.new_nodes},
             {"best_node", request.best_node}};
   if (request.cycle) json["cycle"] = to_json(*request.cycle);
+  if (request.program) json["program"] = to_json(*request.program);
   json["world_model"] = tree::world_model_json(tree);
   return json;
 }
@@ -105,6 +115,7 @@ Json to_json(const PlanReply& reply) {
                                }},
                          reply.what);
   put_usage(json, reply.usage);
+  put_notes(json, reply.notes);
   return json;
 }
 
@@ -123,6 +134,7 @@ Json to_json(const CodeReply& reply) {
                                }},
                          reply.what);
   put_usage(json, reply.usage);
+  put_notes(json, reply.notes);
   return json;
 }
 
@@ -139,6 +151,7 @@ base::Result<PlanReply> parse_plan_reply(const Json& json, std::string_view wher
     reply.what = Lost{in.text("lost")};
   }
   reply.usage = read_usage(in);
+  reply.notes = in.texts_or_empty("notes");
   KS_RETURN_IF_ERROR(in.finish());
   return reply;
 }
@@ -160,6 +173,7 @@ base::Result<CodeReply> parse_code_reply(const Json& json, std::string_view wher
     reply.what = Lost{in.text("lost")};
   }
   reply.usage = read_usage(in);
+  reply.notes = in.texts_or_empty("notes");
   KS_RETURN_IF_ERROR(in.finish());
   return reply;
 }

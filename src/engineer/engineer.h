@@ -25,6 +25,8 @@ struct Usage {
   std::int64_t tokens_in = 0;
   std::int64_t tokens_out = 0;
   double cost_usd = 0;
+  int calls = 0;           ///< questions asked, repeated ones too
+  bool estimated = false;  ///< nobody counted the tokens: four characters are one
 };
 
 /// The reply could not be used: unreadable, empty, declined. It counts as an attempt.
@@ -52,17 +54,27 @@ struct CycleReport {
   std::optional<double> score, predicted_gain, measured_gain;
 };
 
+/// A program that was tried, with what became of it.
+struct Tried {
+  kernel::Program program;
+  std::string hash;
+  std::optional<kernel::Outcome> outcome;  ///< none for a naive program that was not measured
+};
+
 struct PlanRequest {
   enum class Kind {
     propose,  ///< the frontier runs low, or the best node has no open child
     revise,   ///< a cycle ended: learn from it
   };
   Kind kind = Kind::propose;
+  std::uint64_t id = 0;  ///< of the search's request; the same after a resumption
   std::string task, target;
   std::uint64_t revision = 0;        ///< of the tree that goes with it
   int new_nodes = 3;                 ///< how many it may add
   std::string best_node;             ///< the node with the best program
   std::optional<CycleReport> cycle;  ///< of a revise
+  /// Of a revise: the cycle's best program, else its last; of a propose: the best of the tree.
+  std::optional<Tried> program;
 };
 
 struct Nothing {
@@ -71,16 +83,11 @@ struct Nothing {
 struct PlanReply {
   std::variant<tree::EditScript, Nothing, Refused, Lost> what;
   Usage usage = {};
-};
-
-/// A program that was tried, with what became of it.
-struct Tried {
-  kernel::Program program;
-  std::string hash;
-  std::optional<kernel::Outcome> outcome;  ///< none for a naive program that was not measured
+  std::vector<std::string> notes = {};  ///< what was forgiven or cut, for the user
 };
 
 struct CodeRequest {
+  std::uint64_t id = 0;  ///< of the search's request; the same after a resumption
   std::string task, target;
   kernel::Dialect dialect = kernel::Dialect::cpp;
   std::string node_id;
@@ -101,6 +108,7 @@ struct Exhausted {
 struct CodeReply {
   std::variant<kernel::Program, Exhausted, Refused, Lost> what;
   Usage usage = {};
+  std::vector<std::string> notes = {};
 };
 
 class Planner {

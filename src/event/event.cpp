@@ -30,8 +30,9 @@ std::string in_words(const Spent& spent, const Limits& limits) {
   if (limits.wall) {
     text += fmt::format(" of {:.0f} s", std::chrono::duration<double>(*limits.wall).count());
   }
+  if (spent.calls > 0) text += fmt::format(", {} calls", spent.calls);
   if (spent.tokens || limits.tokens) {
-    text += fmt::format(", {} tokens", spent.tokens);
+    text += fmt::format(", {}{} tokens", spent.tokens_estimated ? "about " : "", spent.tokens);
     if (limits.tokens) text += fmt::format(" of {}", *limits.tokens);
   }
   if (spent.cost_usd > 0 || limits.cost_usd) {

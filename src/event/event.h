@@ -31,6 +31,8 @@ struct Spent {
   std::chrono::nanoseconds wall{0};
   std::int64_t tokens = 0;
   double cost_usd = 0;
+  std::int64_t calls = 0;         ///< questions to a model, a program or a person
+  bool tokens_estimated = false;  ///< some of the tokens
 };
 
 struct RunStarted {

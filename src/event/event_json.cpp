@@ -159,10 +159,13 @@ base::Result<Limits> parse_limits(const Json& json, std::string_view where) {
 }
 
 Json to_json(const Spent& spent) {
-  return {{"evaluations", spent.evaluations},
-          {"wall_ns", spent.wall.count()},
-          {"tokens", spent.tokens},
-          {"cost_usd", spent.cost_usd}};
+  Json json{{"evaluations", spent.evaluations},
+            {"wall_ns", spent.wall.count()},
+            {"tokens", spent.tokens},
+            {"cost_usd", spent.cost_usd}};
+  if (spent.calls > 0) json["calls"] = spent.calls;
+  if (spent.tokens_estimated) json["tokens_estimated"] = true;
+  return json;
 }
 
 }  // namespace ksearch::event

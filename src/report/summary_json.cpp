@@ -71,6 +71,8 @@ Json to_json(const RunSummary& summary) {
           {"evaluations", summary.spent.evaluations},
           {"wall_seconds", std::chrono::duration<double>(summary.spent.wall).count()},
           {"tokens", summary.spent.tokens},
+          {"tokens_estimated", summary.spent.tokens_estimated},
+          {"calls", summary.spent.calls},
           {"cost_usd", summary.spent.cost_usd},
           {"best", summary.best ? json_of(*summary.best, summary.path) : Json(nullptr)},
           {"steps", std::move(steps)},

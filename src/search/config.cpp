@@ -46,6 +46,7 @@ Json to_json(const Config& config) {
           {"difficulty_limit", config.difficulty_limit},
           {"frontier_low", config.frontier_low},
           {"new_nodes", config.new_nodes},
+          {"first_nodes", config.first_nodes},
           {"lanes", config.lanes},
           {"inspirations", config.inspirations},
           {"give_up_after", config.give_up_after},
@@ -80,6 +81,7 @@ base::Result<Config> parse_config(const Json& json, std::string_view where) {
   config.difficulty_limit = number("difficulty_limit");
   config.frontier_low = number("frontier_low");
   config.new_nodes = number("new_nodes");
+  config.first_nodes = static_cast<int>(in.integer_or("first_nodes", 0));
   config.lanes = number("lanes");
   config.inspirations = number("inspirations");
   config.give_up_after = number("give_up_after");

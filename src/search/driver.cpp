@@ -42,6 +42,8 @@ class OneAtATime {
       const Request request = engine_.requests().front();
       Answered answered = answer(request);
       const bool lost = is_lost(answered);
+      // Who waits for an answer gives up when we leave: no loss, the request stays open.
+      if (lost && options_.leave && options_.leave()) return {};
       KS_RETURN_IF_ERROR(tell(std::move(answered)));
       if (lost && options_.pause && !engine_.ended()) options_.pause(request.asked);
     }

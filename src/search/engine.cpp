@@ -97,6 +97,9 @@ std::vector<event::Event> Engine::tell(const Told& told) {
 }
 
 RequestId Engine::State::ask(decltype(Request::what) what) {
+  std::visit(Match{[&](engineer::PlanRequest& plan) { plan.id = next_id; },
+                   [&](engineer::CodeRequest& code) { code.id = next_id; }, [](auto&) {}},
+             what);
   requests.push_back({next_id++, std::move(what), 1});
   emit(asked_event(requests.back()));
   return requests.back().id;
@@ -162,6 +165,8 @@ void Engine::State::announce_answer(const Request& request, std::string answer, 
   const std::int64_t tokens = usage.tokens_in + usage.tokens_out;
   spent.tokens += tokens;
   spent.cost_usd += usage.cost_usd;
+  spent.calls += usage.calls;
+  spent.tokens_estimated = spent.tokens_estimated || usage.estimated;
   emit(event::Answered{request.id, std::string(kind(request)), std::move(answer), std::move(what),
                        tokens, usage.cost_usd});
   if (tokens > 0 || usage.cost_usd > 0) emit(event::BudgetSpent{spent, config.limits});
@@ -201,8 +206,9 @@ void Engine::State::on_answered(const Answered& answered) {
              answered.reply);
 }
 
-void Engine::State::on_lost(Request& request, const std::string& reason) {
-  announce_answer(request, "lost", reason);
+void Engine::State::on_lost(Request& request, const std::string& reason,
+                            const engineer::Usage& usage) {
+  announce_answer(request, "lost", reason, usage);
   ++request.asked;
   if (++lost[request.id] < config.lost_limit) return;
   stop = Stop{

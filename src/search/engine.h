@@ -35,6 +35,7 @@ struct Config {
   int difficulty_limit = 4;  ///< 1 to 5
   int frontier_low = 3;      ///< fewer frontier nodes: the planner is asked
   int new_nodes = 3;         ///< cap for one update
+  int first_nodes = 0;       ///< cap for the update of a lone root, where it is more
   int lanes = 1;             ///< cycles at the same time
   int inspirations = 2;      ///< programs shown beside the parent's
   int give_up_after = 2;     ///< failed cycles of a node

@@ -107,10 +107,12 @@ void Engine::State::ask_code(Cycle& cycle) {
 
 void Engine::State::on_code(const Request& request, const engineer::CodeReply& reply) {
   if (const auto* gone = std::get_if<engineer::Lost>(&reply.what)) {
-    return on_lost(*std::ranges::find(requests, request.id, &Request::id), gone->reason);
+    return on_lost(*std::ranges::find(requests, request.id, &Request::id), gone->reason,
+                   reply.usage);
   }
   Cycle& cycle = *cycle_of(request.id);
   close_request(request.id);
+  for (const std::string& text : reply.notes) note(text);
   std::visit(Match{[&](const kernel::Program& program) {
                      announce_answer(request, "program", program.hash(), reply.usage);
                      on_program(cycle, program);

@@ -30,6 +30,7 @@ Json Engine::state() const {
             {"outcomes", s.counts.outcomes},
             {"barren", s.barren},
             {"proposed_at", s.proposed_at},
+            {"plans_refused", s.plans_refused},
             {"best", s.best},
             {"winner", s.winner},
             {"status", s.status},

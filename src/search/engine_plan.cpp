@@ -12,6 +12,9 @@ namespace {
 
 using base::Match;
 
+/// Proposals in a row that may be refused before the planner is left alone until the next cycle.
+constexpr int kPlanRefusals = 3;
+
 }  // namespace
 
 std::string Engine::State::best_node() const {
@@ -52,7 +55,10 @@ void Engine::State::ask_propose() {
   plan.target = config.target;
   plan.revision = tree.revision();
   plan.new_nodes = config.new_nodes;
+  if (tree.size() == 1) plan.new_nodes = std::max(plan.new_nodes, config.first_nodes);
   plan.best_node = best_node();
+  if (const auto* record = find_program(program_of(tree.at(plan.best_node))))
+    plan.program = tried(*record);
   proposing = ask(std::move(plan));
 }
 
@@ -65,6 +71,9 @@ void Engine::State::ask_revise(Cycle& cycle) {
   plan.new_nodes = config.new_nodes;
   plan.best_node = best_node();
   plan.cycle = cycle.report;
+  const std::string& shown =
+      cycle.report.best_program.empty() ? cycle.last_program : cycle.report.best_program;
+  if (const auto* record = find_program(shown)) plan.program = tried(*record);
   cycle.step = Cycle::Step::revising;
   cycle.request = ask(std::move(plan));
 }
@@ -72,10 +81,11 @@ void Engine::State::ask_revise(Cycle& cycle) {
 void Engine::State::on_plan(Request request, const engineer::PlanReply& reply) {
   if (const auto* gone = std::get_if<engineer::Lost>(&reply.what)) {
     const auto it = std::ranges::find(requests, request.id, &Request::id);
-    return on_lost(*it, gone->reason);
+    return on_lost(*it, gone->reason, reply.usage);
   }
   const auto& plan = std::get<engineer::PlanRequest>(request.what);
   close_request(request.id);
+  for (const std::string& text : reply.notes) note(text);
   if (proposing == request.id) proposing = 0;
   std::erase_if(cycles, [&](const Cycle& cycle) {
     return cycle.step == Cycle::Step::revising && cycle.request == request.id;
@@ -83,13 +93,19 @@ void Engine::State::on_plan(Request request, const engineer::PlanReply& reply) {
   std::visit(Match{[&](const tree::EditScript& script) {
                      announce_answer(request, "edits",
                                      fmt::format("{} operations", script.ops.size()), reply.usage);
+                     plans_refused = 0;
                      apply_edits(script, plan.revision, plan.new_nodes, "planner");
                    },
                    [&](const engineer::Nothing& nothing) {
                      announce_answer(request, "nothing", nothing.why, reply.usage);
+                     plans_refused = 0;
                    },
                    [&](const engineer::Refused& refused) {
                      announce_answer(request, "refused", refused.why, reply.usage);
+                     // An answer that cannot be used is no "nothing more": asked again, not for
+                     // ever.
+                     const bool propose = plan.kind == engineer::PlanRequest::Kind::propose;
+                     if (propose && ++plans_refused < kPlanRefusals) proposed_at = -1;
                    },
                    [&](const engineer::Lost&) {}},
              reply.what);

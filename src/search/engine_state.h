@@ -51,6 +51,7 @@ struct Engine::State {
   int barren = 0;           ///< cycles in a row without an evaluation
   RequestId proposing = 0;  ///< open propose request, or 0
   int proposed_at = -1;     ///< cycles_ended when the planner was last asked to propose
+  int plans_refused = 0;    ///< proposals in a row that could not be used
   std::deque<ProgramRecord> programs;
   std::unordered_map<std::string, std::size_t> program_index;  ///< by hash
   std::unordered_map<std::string, std::string> normal_index;   ///< normal_hash -> hash
@@ -74,7 +75,7 @@ struct Engine::State {
   void on_expired(const Expired& expired);
   void on_stop(const Stop& asked);
   /// True if the request stays open; counts what was lost.
-  void on_lost(Request& request, const std::string& reason);
+  void on_lost(Request& request, const std::string& reason, const engineer::Usage& usage = {});
   void announce_answer(const Request& request, std::string answer, std::string what,
                        const engineer::Usage& usage = {});
   void advance();

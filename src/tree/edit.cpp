@@ -286,6 +286,13 @@ base::Result<EditScript> parse_edit_script(const Json& json, std::string_view wh
   if (std::string active = text_of(json, "active_leaf_id"); !active.empty()) {
     script.active_leaf_id = std::move(active);
   }
+  if (const auto it = json.find("kernel_summary"); it != json.end() && it->is_string())
+    script.kernel_summary = it->get<std::string>();
+  if (const auto it = json.find("open_questions"); it != json.end() && it->is_array()) {
+    script.open_questions.emplace();
+    for (const Json& question : *it)
+      if (question.is_string()) script.open_questions->push_back(question.get<std::string>());
+  }
   return script;
 }
 
@@ -294,6 +301,8 @@ Json to_json(const EditScript& script) {
   for (const Json& op : script.ops) ops.push_back(op);
   Json json{{"ops", std::move(ops)}};
   if (script.active_leaf_id) json["active_leaf_id"] = *script.active_leaf_id;
+  if (script.kernel_summary) json["kernel_summary"] = *script.kernel_summary;
+  if (script.open_questions) json["open_questions"] = *script.open_questions;
   return json;
 }
 
@@ -316,6 +325,8 @@ Json prune_op(std::string_view node_id, std::string_view why) {
 EditReport apply(Tree& tree, const EditScript& script, const EditOptions& options) {
   Application application(tree, options);
   for (std::size_t i = 0; i < script.ops.size(); ++i) application.run(script.ops[i], i);
+  if (script.kernel_summary) tree.kernel_summary = *script.kernel_summary;
+  if (script.open_questions) tree.open_questions = *script.open_questions;
   if (script.active_leaf_id) {
     if (tree.contains(*script.active_leaf_id)) {
       tree.active_leaf_id = *script.active_leaf_id;

@@ -24,9 +24,12 @@ namespace ksearch::tree {
 struct EditScript {
   std::vector<base::Json> ops;
   std::optional<std::string> active_leaf_id;
+  std::optional<std::string> kernel_summary;               ///< what its author believes now
+  std::optional<std::vector<std::string>> open_questions;  ///< replaces the tree's
 };
 
-/// {"ops": [...], "active_leaf_id"?}. An error where it is no script at all.
+/// {"ops": [...], "active_leaf_id"?, "kernel_summary"?, "open_questions"?}. An error where it is no
+/// script at all.
 base::Result<EditScript> parse_edit_script(const base::Json& json, std::string_view where);
 base::Json to_json(const EditScript& script);
 

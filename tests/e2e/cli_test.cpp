@@ -62,8 +62,8 @@ class Cli : public testing::Test {
 TEST_F(Cli, HelpListsWhatThereIsAndExitsWithZero) {
   const Ran help = run({"--help"});
   EXPECT_EQ(help.code, 0);
-  for (const char* name :
-       {"run", "resume", "eval", "report", "compare", "export", "tasks", "devices", "new-task"})
+  for (const char* name : {"run", "resume", "eval", "spec", "report", "compare", "export", "tasks",
+                           "devices", "new-task"})
     EXPECT_NE(help.output.find(std::string("\n  ") + name), std::string::npos) << name;
 }
 

@@ -235,6 +235,72 @@ TEST(Engine, ARefusalIsAnAttempt) {
   EXPECT_EQ(t.engine.counts().outcomes.at("Unparsable"), 1);
 }
 
+TEST(Engine, AProposalThatCannotBeUsedIsAskedForAgainButNotForEver) {
+  Table t;
+  for (const char* open : {"plan 2", "plan 3"}) {
+    t.answer(engineer::PlanReply{engineer::Refused{"no JSON"}});
+    EXPECT_EQ(t.open(), open);
+  }
+  t.answer(engineer::PlanReply{engineer::Refused{"no JSON"}});
+  EXPECT_EQ(t.engine.status(), "nothing");
+}
+
+TEST(Engine, TheFirstTreeMayHaveMoreNodes) {
+  Config c = config();
+  c.first_nodes = 8;
+  Table t(c);
+  EXPECT_EQ(std::get<engineer::PlanRequest>(t.asked().what).new_nodes, 8);
+  t.plan({idea("root", "a"), idea("root", "b"), idea("root", "c"), idea("root", "d")});
+  EXPECT_EQ(t.engine.tree().size(), 5u);
+}
+
+TEST(Engine, AnAnswersNotesCallsAndBeliefsAreKept) {
+  Table t;
+  tree::EditScript script = std::get<tree::EditScript>(edits({idea("root", "a")}).what);
+  script.kernel_summary = "bound by memory";
+  t.answer(engineer::PlanReply{script, {10, 5, 0, 2, true}, {"a comma was forgiven"}});
+  EXPECT_EQ(t.event<event::Note>()->text, "a comma was forgiven");
+  EXPECT_EQ(t.engine.spent().calls, 2);
+  EXPECT_EQ(t.engine.spent().tokens, 15);
+  EXPECT_TRUE(t.engine.spent().tokens_estimated);
+  EXPECT_EQ(t.engine.tree().kernel_summary, "bound by memory");
+  t.answer(engineer::CodeReply{engineer::Lost{"net"}, {4, 0, 0, 1, true}});
+  EXPECT_EQ(t.engine.spent().calls, 3) << "what was lost was paid for";
+}
+
+TEST(Engine, RequestsCarryTheirIdAndTheProgramInQuestion) {
+  Table t;
+  t.plan({idea("root", "a")});
+  EXPECT_EQ(t.code_request().id, t.asked().id);
+  t.code("int x;");
+  t.outcome(measured(0.5));
+  t.exhausted();
+  const auto& plan = std::get<engineer::PlanRequest>(t.asked().what);
+  EXPECT_EQ(plan.id, t.asked().id);
+  EXPECT_EQ(plan.program->hash, program("int x;").hash());
+}
+
+TEST(Driver, AWaitThatIsGivenUpOnLeavingIsNotTold) {
+  struct Waiting final : engineer::Planner {
+    std::string name() const override { return "waiting"; }
+    engineer::PlanReply plan(const engineer::PlanRequest&, const tree::Tree&) override {
+      leaving = true;
+      return {engineer::Lost{"stopped"}};
+    }
+    bool leaving = false;
+  } planner;
+  Engine engine = Engine::make(config()).value();
+  base::ManualClock clock;
+  Hands hands;
+  hands.planner = &planner;
+  DriverOptions options;
+  options.clock = &clock;
+  options.leave = [&] { return planner.leaving; };
+  ASSERT_TRUE(run_one_at_a_time(engine, {}, hands, options));
+  ASSERT_EQ(engine.requests().size(), 1u);
+  EXPECT_EQ(engine.requests().front().asked, 1) << "nothing was lost";
+}
+
 TEST(Engine, SecondLateStrangeAndUnfitAnswersAreDroppedAndNoted) {
   Table t;
   t.tell(Answered{1, engineer::CodeReply{engineer::Exhausted{}}});

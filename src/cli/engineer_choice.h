@@ -1,0 +1,32 @@
+// What --engineer names, and the brief that an engineer in writing gets.
+//
+//   catalog | dir:PATH | exec:CMD | catalog+dir:PATH | catalog+exec:CMD
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/home.h"
+#include "engineer/catalog.h"
+#include "engineer/prompts.h"
+
+namespace ksearch::cli {
+
+struct EngineerChoice {
+  enum class Writer { none, folder, program };
+  bool catalog = false;
+  Writer writer = Writer::none;
+  std::string value;  ///< the folder, or the command
+  /// As it is written to run.json: "catalog+dir:/home/me/letters".
+  std::string text() const;
+};
+base::Result<EngineerChoice> parse_engineer(std::string_view text);
+
+/// Prompts for a task on a device. The worked example is a first step of the catalog where the
+/// catalog takes part, else the naive program.
+base::Result<engineer::Prompts> load_prompts(const Home& home, const task::Task& task,
+                                             const kernel::HardwareProfile& device,
+                                             const EngineerChoice& choice,
+                                             const engineer::Catalog& catalog);
+
+}  // namespace ksearch::cli

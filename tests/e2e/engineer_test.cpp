@@ -1,0 +1,178 @@
+// Engineers in writing, end to end: a search of softmax on the CPU by a script that answers badly
+// at times, and by a folder that nobody answers until the run is resumed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "base/json.h"
+#include "os/process.h"
+
+namespace ksearch {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class Engineer : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = os::TempFolder::create("ksearch-engineer-");
+    ASSERT_TRUE(folder);
+    folder_.emplace(std::move(*folder));
+    fs::create_directory(path() / "answers");
+  }
+  const fs::path& path() const { return folder_->path(); }
+  os::Command command(std::vector<std::string> arguments) const {
+    os::Command c;
+    c.argv = {KSEARCH_PROGRAM};
+    c.argv.insert(c.argv.end(), arguments.begin(), arguments.end());
+    c.environment = os::current_environment();
+    c.environment["NO_COLOR"] = "1";
+    c.environment["LC_ALL"] = "C.UTF-8";
+    c.folder = path();
+    return c;
+  }
+  struct Ran {
+    int code = -1;
+    std::string output;
+    base::Json summary;
+  };
+  Ran run(std::vector<std::string> arguments) const {
+    const auto finished = os::run(command(std::move(arguments)), 10min, 1 << 22);
+    if (!finished) return {-1, finished.error().text(), {}};
+    Ran ran{finished->status.code, finished->output, {}};
+    const std::size_t begin = ran.output.starts_with("{") ? 0 : ran.output.rfind("\n{\n") + 1;
+    if (auto json = base::parse_json(ran.output.substr(begin), "output")) ran.summary = *json;
+    return ran;
+  }
+  void answer(const std::string& name, const std::string& text) const {
+    std::ofstream(path() / "answers" / (name + ".md")) << text;
+  }
+  std::string question(int n) const {
+    return read(path() / "answers" / ("question-" + std::to_string(n) + ".md"));
+  }
+  static std::string read(const fs::path& file) { return os::read_file(file).value_or(""); }
+
+  /// A catalog program as an answer, after `change` of its source.
+  static std::string program(const std::string& step,
+                             const std::function<void(std::string&)>& change = {}) {
+    const fs::path folder = fs::path(KSEARCH_SOURCE_DIR) / "catalog/softmax/cpp" / step;
+    std::string source = read(folder / "softmax.cpp");
+    if (change) change(source);
+    return "The program:\n\n```cpp softmax.cpp\n" + source + "```\n\n```json\n" +
+           read(folder / "program.json") + "```\n";
+  }
+  std::optional<os::TempFolder> folder_;
+};
+
+constexpr const char* kNothing = R"({"ops": [], "why": "nothing more"})";
+constexpr const char* kExhausted = "```json\n{\"exhausted\": \"bound by memory\"}\n```\n";
+std::string node(const std::string& id, double score) {
+  return R"({"node_id": ")" + id + R"(", "parent_id": "root", "action": {"title": ")" + id +
+         R"(", "score_0_to_1": )" + std::to_string(score) + "}}";
+}
+std::string tree_of(const std::string& nodes) {
+  return "```json\n{\"kernel_summary\": \"a reduction\", \"decision_tree\": {\"root_id\": "
+         "\"root\", "
+         "\"nodes\": [{\"node_id\": \"root\"}, " +
+         nodes + "]}}\n```\n";
+}
+
+TEST_F(Engineer, AScriptThatErrsFindsABetterProgramAndTheJournalReplays) {
+  answer("1-plan-first", "I would use vectors.");
+  answer("2-plan-first", tree_of(node("vectors", 0.8) + ", " + node("vectors", 0.7)));
+  answer("3-plan-first", tree_of(node("vectors", 0.8) + ", " + node("other", 0.3)));
+  const auto broken = [](std::string& source) { source.insert(source.find("extern \"C\""), "}"); };
+  answer("4-code", program("vector_rows", broken));
+  answer("5-debug", program("vector_rows"));
+  answer("6-improve", kExhausted);
+  answer("7-plan-revise", R"({"ops": [{"op": "delete_node", "node_id": "othr"}]})");
+  answer(
+      "8-plan-revise",
+      R"({"ops": [{"op": "update_node", "node_id": "other", "patch": {"notes": "less is left"}}]})");
+  answer("9-plan-propose", kNothing);
+  answer("10-code", program("vector_rows", [](std::string& s) { s = "// the same again\n" + s; }));
+  answer("11-improve", kExhausted);
+  answer("12-plan-revise", kNothing);
+  answer("13-plan-propose", kNothing);
+  answer("14-code", kExhausted);
+  answer("15-plan-revise", kNothing);
+  answer("16-plan-propose", kNothing);
+  const std::string script = "exec:sh '" KSEARCH_SOURCE_DIR "/tests/e2e/scripted_engineer.sh' " +
+                             (path() / "answers").string();
+  const Ran ran = run({"run", "softmax", "--engineer", script, "--threads", "1", "--where",
+                       "rows == 1024", "--time", "5m", "--out", "found", "--json"});
+  const bool noisy = ran.output.find("too noisy to certify") != std::string::npos;
+  EXPECT_EQ(ran.code, noisy ? 1 : 0) << ran.output;
+  EXPECT_EQ(ran.summary["best"]["node"], "vectors") << ran.output;
+  EXPECT_GT(ran.summary["best"]["ratio"]["naive"]["value"].get<double>(), 1.0);
+  EXPECT_EQ(ran.summary["calls"], 16);
+  EXPECT_EQ(ran.summary["tokens_estimated"], true);
+  EXPECT_GT(ran.summary["tokens"].get<int>(), 10000);
+  EXPECT_EQ(ran.summary["evaluations"], 2) << "the duplicate is not measured";
+
+  EXPECT_THAT(question(2), HasSubstr("there is no JSON object in the reply"));
+  EXPECT_THAT(question(3), HasSubstr("node vectors: duplicate_id"));
+  EXPECT_THAT(question(5), HasSubstr("error:")) << "the compiler's message";
+  EXPECT_THAT(question(6), HasSubstr("us a call"));
+  EXPECT_THAT(question(8), HasSubstr("there is no node othr"));
+  EXPECT_THAT(question(9), HasSubstr("less is left"));
+  EXPECT_THAT(question(11), HasSubstr("repeats a program that was tried before"));
+
+  const std::string tree = read(path() / "found/world_model.json");
+  const Ran resumed = run({"resume", "found", "--json"});
+  EXPECT_EQ(resumed.code, ran.code);
+  EXPECT_EQ(resumed.summary["best"]["program"], ran.summary["best"]["program"]);
+  EXPECT_EQ(resumed.summary["calls"], 16);
+  EXPECT_EQ(resumed.summary["tokens"], ran.summary["tokens"]);
+  EXPECT_EQ(read(path() / "found/world_model.json"), tree);
+  EXPECT_EQ(read(path() / "answers/count"), "16\n") << "nobody was asked again";
+}
+
+TEST_F(Engineer, CtrlCAndResumeGoOnWithTheSameLetter) {
+  const std::vector<std::string> arguments{"run",       "softmax", "--engineer", "dir:letters",
+                                           "--threads", "1",       "--where",    "rows == 1024",
+                                           "--out",     "found",   "--json"};
+  const fs::path letter = path() / "letters/0001-plan-first.md";
+  auto process = os::Process::start(command(arguments));
+  ASSERT_TRUE(process);
+  for (int i = 0; i < 3000 && !fs::exists(letter); ++i) std::this_thread::sleep_for(100ms);
+  ASSERT_TRUE(fs::exists(letter));
+  const std::string asked = read(letter);
+  EXPECT_THAT(asked, HasSubstr("0001-answer.md"));
+  ::kill(process->pid(), SIGINT);
+  const auto status = process->wait(60s);
+  ASSERT_TRUE(status) << "Ctrl-C ends the wait";
+  EXPECT_EQ(status->code, 1);
+
+  std::ofstream(path() / "letters/0001-answer.md") << kNothing;
+  const Ran resumed = run({"resume", "found", "--json"});
+  EXPECT_EQ(resumed.code, 1) << resumed.output;
+  EXPECT_EQ(resumed.summary["status"], "nothing");
+  EXPECT_EQ(resumed.summary["calls"], 1);
+  EXPECT_EQ(read(letter), asked);
+  EXPECT_FALSE(fs::exists(path() / "letters/0001b-plan-first.md"));
+
+  const Ran again = run(
+      std::vector<std::string>{"run", "softmax", "--engineer", "dir:letters", "--out", "other"});
+  EXPECT_EQ(again.code, 2) << "letters of another run";
+  EXPECT_THAT(again.output, HasSubstr("0001-"));
+}
+
+TEST_F(Engineer, SpecIsWhatPromptsBeginWith) {
+  const Ran spec = run({"spec", "softmax", "--threads", "1"});
+  EXPECT_EQ(spec.code, 0) << spec.output;
+  for (const char* part : {"# Task", "## Right enough", "# Machine", "extern \"C\"", "```json"})
+    EXPECT_THAT(spec.output, HasSubstr(part));
+  EXPECT_EQ(run({"run", "softmax", "--engineer", "dir:"}).code, 2);
+  EXPECT_EQ(run({"run", "softmax", "--engineer", "catalogue"}).code, 2);
+}
+
+}  // namespace
+}  // namespace ksearch
