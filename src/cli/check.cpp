@@ -81,9 +81,32 @@ base::Result<std::vector<std::pair<std::string, std::string>>> headers_of(
   return headers;
 }
 
+/// An option that describes a launch, where one was given.
+const char* launch_option(const CheckOptions& o) {
+  const std::vector<std::uint32_t> one{1};
+  const std::pair<const char*, bool> given[] = {{"--kernel", !o.kernel.empty()},
+                                                {"--groups", o.groups != one},
+                                                {"--group-size", o.group_size != one},
+                                                {"--threads", !o.threads.empty()},
+                                                {"--group-memory", !o.group_memory.empty()},
+                                                {"--buffer", !o.buffers.empty()},
+                                                {"--constant", !o.constants.empty()},
+                                                {"--param", !o.params.empty()},
+                                                {"--symbol", !o.symbols.empty()},
+                                                {"--define", !o.defines.empty()},
+                                                {"--template", !o.arguments.empty()},
+                                                {"--body", o.body},
+                                                {"--atomic-outputs", o.atomic_outputs}};
+  for (const auto& [name, is] : given)
+    if (is) return name;
+  return nullptr;
+}
+
 base::Result<simt::Case> case_of(const CheckOptions& options) {
   simt::Case all;
   if (fs::path(options.file).extension() == ".json") {
+    if (const char* option = launch_option(options))
+      return base::usage_error(option, "a case file says this itself", "change it there");
     KS_TRY(all, simt::load_case(options.file));
     KS_TRY(all.headers, headers_of(options));
     return all;
@@ -174,6 +197,8 @@ void print_finding(const report::Style& style, const simt::Case& all,
 }  // namespace
 
 base::Result<int> check(const Context& context, const CheckOptions& options) {
+  std::error_code error;
+  if (!fs::exists(options.file, error)) return base::usage_error(options.file, "is not there");
   KS_TRY(const auto program, program_cases(context, options));
   simt::Case all;
   if (program) {
