@@ -161,14 +161,14 @@ TEST(Seeded, TheCatalogComesFirstAndTheOtherGoesOn) {
     return nothing ? nothing->why : std::string("script");
   };
   PlanRequest request;
-  EXPECT_EQ(why(SeededPlanner(&catalog, &proposes, &other).plan(request, {})), "script");
-  EXPECT_EQ(why(SeededPlanner(&catalog, &empty, &other).plan(request, {})), "other");
+  EXPECT_EQ(why(SeededPlanner(&catalog, &proposes, &other).plan(request, tree::Tree())), "script");
+  EXPECT_EQ(why(SeededPlanner(&catalog, &empty, &other).plan(request, tree::Tree())), "other");
   request.kind = PlanRequest::Kind::revise;
   request.cycle = CycleReport{};
   request.cycle->node_id = "step";
-  EXPECT_EQ(why(SeededPlanner(&catalog, &empty, &other).plan(request, {})), "catalog");
+  EXPECT_EQ(why(SeededPlanner(&catalog, &empty, &other).plan(request, tree::Tree())), "catalog");
   request.cycle->node_id = "idea";
-  EXPECT_EQ(why(SeededPlanner(&catalog, &empty, &other).plan(request, {})), "other");
+  EXPECT_EQ(why(SeededPlanner(&catalog, &empty, &other).plan(request, tree::Tree())), "other");
 }
 
 }  // namespace
