@@ -113,7 +113,7 @@ struct CheckOptions {
   int optimize = 2;
   std::string trace_groups = "32";  ///< simt::parse_trace_groups
   bool no_trace = false;            ///< outputs only
-  std::size_t jobs = 0;   ///< OS threads; 0: all CPUs
+  std::size_t jobs = 0;             ///< OS threads; 0: all CPUs
   double memory_gib = 8;
   std::string dump;  ///< folder for outputs
   bool no_sandbox = false;

@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kMostThreads = 1024;  // Metal feature tables, CUDA's compute capabilities
 constexpr std::uint32_t kCudaGroupMemory = 227 << 10;  // compute capability 9.0
-constexpr std::size_t kSharedAlignment = 16 << 10;  // a page of any system
+constexpr std::size_t kSharedAlignment = 16 << 10;     // a page of any system
 constexpr std::size_t kReportBytes = 8 << 20;
 
 double seconds_since(Clock::time_point start) {

@@ -74,7 +74,8 @@ struct DynamicShared {
 
 #define KS_ATTACH_CUDA(kernels, symbols, symbol_count)                                            \
   extern "C" __attribute__((visibility("default"))) KS_PLAIN void ks_attach(ks::Attachment* to) { \
-    *to = {&ks::lane,           &ks::call_state, &ks::engine,                                     \
-           &ks::private_memory, kernels,         sizeof(kernels) / sizeof(*kernels),              \
-           symbols,             symbol_count};                                                    \
+    *to = {&ks::lane,   &ks::call_state,                                                          \
+           &ks::engine, &ks::private_memory,                                                      \
+           kernels,     sizeof(kernels) / sizeof(*kernels),                                       \
+           symbols,     symbol_count};                                                            \
   }

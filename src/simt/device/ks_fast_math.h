@@ -61,16 +61,16 @@ namespace metal {
   X(pow, ks::fast_pow(x, y))   \
   X(powr, ks::fast_powr(x, y)) \
   X(divide, ks::fast_divide(x, y))
-#define KS_SAME_LIST(X)                                                                            \
-  X(asin)                                                                                          \
-  X(acos)                                                                                          \
-  X(atan) X(sinpi) X(cospi) X(tanpi) X(floor) X(ceil) X(trunc) X(rint) X(round) X(fabs) X(fract)   \
-      X(saturate) X(sign) X(atan2) X(fmod) X(fmin) X(fmax) X(fdim) X(copysign) X(nextafter)        \
-          X(step) X(abs) X(clamp) X(fma) X(isnan) X(isinf) X(isfinite) X(isnormal) X(isordered)    \
-              X(isunordered) X(signbit) X(max) X(min) X(max3) X(min3) X(median3) X(fmax3) X(fmin3) \
-                  X(fmedian3) X(mix) X(smoothstep) X(modf) X(frexp) X(ldexp) X(ilogb) X(select)    \
-                      X(dot) X(length) X(length_squared) X(distance) X(distance_squared)           \
-                          X(normalize) X(cross) X(reflect) X(refract) X(faceforward)
+// clang-format off: it comes to no rest here
+#define KS_SAME_LIST(X) \
+  X(asin) X(acos) X(atan) X(sinpi) X(cospi) X(tanpi) X(floor) X(ceil) X(trunc) X(rint) X(round) \
+  X(fabs) X(fract) X(saturate) X(sign) X(atan2) X(fmod) X(fmin) X(fmax) X(fdim) X(copysign) \
+  X(nextafter) X(step) X(abs) X(clamp) X(fma) X(isnan) X(isinf) X(isfinite) X(isnormal) \
+  X(isordered) X(isunordered) X(signbit) X(max) X(min) X(max3) X(min3) X(median3) X(fmax3) \
+  X(fmin3) X(fmedian3) X(mix) X(smoothstep) X(modf) X(frexp) X(ldexp) X(ilogb) X(select) X(dot) \
+  X(length) X(length_squared) X(distance) X(distance_squared) X(normalize) X(cross) X(reflect) \
+  X(refract) X(faceforward)
+// clang-format on
 
 namespace fast {
 KS_FAST_1_LIST(KS_FLOAT_1)

@@ -59,9 +59,7 @@ KS_UNWATCHED void meet(Resolve resolve, u32 source) {
   engine->collective(resolve, source, KS_HERE);
 }
 #else
-METAL_FUNC void meet(Resolve resolve, u32 source) {
-  engine->collective(resolve, source, nullptr);
-}
+METAL_FUNC void meet(Resolve resolve, u32 source) { engine->collective(resolve, source, nullptr); }
 #endif
 /// Whom the lane waits for (CUDA).
 KS_UNWATCHED void name_lanes(u32 mask) { lane->mailbox->post.mask = mask; }

@@ -201,7 +201,7 @@ KS_FLOAT_LIMITS(double, 53, 0x1.fffffffffffffp1023, 0x1p-1022, 0x1p-52)
 KS_FLOAT_LIMITS(_Float16, 11, 65504.0f, 0x1p-14f, 0x1p-10f)
 KS_FLOAT_LIMITS(__bf16, 8, 0x1.fep127f, 0x1p-126f, 0x1p-7f)
 
-}  // namespace metal
+}  // namespace KS_STD
 
 namespace ks {
 /// static_cast of Metal: clang refuses half to bfloat.

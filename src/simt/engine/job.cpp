@@ -230,8 +230,7 @@ base::Result<Json> Job::run() {
   crew_->attach(object.attach);
   if (cuda()) {
     crew_->set_group_limits(kCudaFixedGroupMemory, kCudaGroupMemory);
-    KS_TRY(const auto symbols,
-           place_symbols(object.attachment, json_.at("buffers"), *shared_));
+    KS_TRY(const auto symbols, place_symbols(object.attachment, json_.at("buffers"), *shared_));
     crew_->add_buffers(symbols);
   }
   bool whole = true;

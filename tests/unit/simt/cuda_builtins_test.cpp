@@ -254,8 +254,7 @@ TEST_F(CudaBuiltins, PtxOfOneThread) {
       ptx("dot", "int", "int a, int b",
           "dp4a.s32.s32 %0, %1, %2, 1;\" : \"=r\"(d) : \"r\"(a), \"r\"(b)") +
       ptx("literal", "float", "float a", "add.f32 %0, %1, 0f3F800000;\" : \"=f\"(d) : \"f\"(a)") +
-      ptx("comment", "int", "int a",
-          "add.s32 %0, %1, -3; // a comment\" : \"=r\"(d) : \"r\"(a)");
+      ptx("comment", "int", "int a", "add.s32 %0, %1, -3; // a comment\" : \"=r\"(d) : \"r\"(a)");
   each({{"ex2(3.0f)", 8},
         {"lg2(8.0f)", 3},
         {"rcp(4.0f)", 0.25},
