@@ -61,7 +61,8 @@ namespace metal {
   X(pow, ks::fast_pow(x, y))   \
   X(powr, ks::fast_powr(x, y)) \
   X(divide, ks::fast_divide(x, y))
-// clang-format off: it comes to no rest here
+// It comes to no rest on this list.
+// clang-format off
 #define KS_SAME_LIST(X) \
   X(asin) X(acos) X(atan) X(sinpi) X(cospi) X(tanpi) X(floor) X(ceil) X(trunc) X(rint) X(round) \
   X(fabs) X(fract) X(saturate) X(sign) X(atan2) X(fmod) X(fmin) X(fmax) X(fdim) X(copysign) \
