@@ -10,14 +10,14 @@ void* memmove(void*, const void*, size_t);
 }
 
 // Names of libm: double NAME(double), float NAMEf(float); here also float NAME(float).
-#define KS_MATH_1(X)                                                                               \
-  X(acos)                                                                                          \
-  X(acosh)                                                                                         \
-  X(asin)                                                                                          \
-  X(asinh)                                                                                         \
-  X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(erf) X(erfc) X(exp) X(exp2) X(exp10) X(expm1)  \
-      X(fabs) X(floor) X(j0) X(j1) X(lgamma) X(log) X(log10) X(log1p) X(log2) X(logb) X(nearbyint) \
-          X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) X(tanh) X(tgamma) X(trunc) X(y0) X(y1)
+// It comes to no rest on this list.
+// clang-format off
+#define KS_MATH_1(X) \
+  X(acos) X(acosh) X(asin) X(asinh) X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(erf) \
+  X(erfc) X(exp) X(exp2) X(exp10) X(expm1) X(fabs) X(floor) X(j0) X(j1) X(lgamma) X(log) \
+  X(log10) X(log1p) X(log2) X(logb) X(nearbyint) X(rint) X(round) X(sin) X(sinh) X(sqrt) X(tan) \
+  X(tanh) X(tgamma) X(trunc) X(y0) X(y1)
+// clang-format on
 #define KS_MATH_2(X) \
   X(atan2) X(copysign) X(fdim) X(fmax) X(fmin) X(fmod) X(hypot) X(nextafter) X(pow) X(remainder)
 

@@ -164,9 +164,9 @@ std::set<std::string> defined_functions(const toolchain::Builder& builder) {
     return {};
   }
   const Source source =
-      simt::msl::tokenize(os::read_file(std::get<toolchain::Built>(*built).file).value());
+      simt::source::tokenize(os::read_file(std::get<toolchain::Built>(*built).file).value());
   std::set<std::string> names;
-  for (const simt::msl::Function& function : simt::msl::find_scopes(source).functions) {
+  for (const simt::msl::Function& function : simt::source::find_scopes(source).functions) {
     const bool metal = function.space.empty() || function.space.starts_with("metal::");
     const bool ours = function.name.starts_with("ks_") || function.name.starts_with("_") ||
                       function.name.starts_with("KS_");
@@ -200,8 +200,8 @@ std::map<std::string, std::set<std::string>> uses() {
   for (const char* folder : {"clean", "bodies"})
     for (const auto& entry : fs::directory_iterator(root / folder)) {
       if (entry.path().extension() != ".metal") continue;
-      Source source = simt::msl::tokenize(without_comments(os::read_file(entry.path()).value()));
-      const auto scopes = simt::msl::find_scopes(source);
+      Source source = simt::source::tokenize(without_comments(os::read_file(entry.path()).value()));
+      const auto scopes = simt::source::find_scopes(source);
       const std::string stem = entry.path().stem();
       // A function's own head (attributes, parameters) is its use too.
       std::vector<std::string> owner(source.tokens.size(), stem);
