@@ -82,6 +82,9 @@ class Contest {
   Tried<void> half_round(bool backwards, bool counted) {
     const Poison poison{random_.next()};
     std::vector<int> order = shuffled(o_.calls, random_);
+    // As in `verify`: the buffers of the last call come first, with other contents.
+    std::iter_swap(order.begin(), std::ranges::find(order, last_call_));
+    last_call_ = order.back();
     if (!o_.fresh) std::ranges::fill(order, 0);
     std::vector<std::pair<std::string, double>> times;
     const std::size_t n = entrants_.size();
@@ -187,6 +190,7 @@ class Contest {
   ContestResult result_;
   Outputs comparator_;
   int halves_ = 0;
+  int last_call_ = 0;
   int due_ = -1;
 };
 
