@@ -192,7 +192,9 @@ int main() { std::vector<float> host; row_sum<64><<<4, 64>>>(nullptr, nullptr, 5
 }
 
 TEST_F(Check, MistakesSayWhereAndWhat) {
-  EXPECT_EQ(run({"nothing.metal", "--kernel", "k"}).code, 3);
+  EXPECT_EQ(run({"nothing.metal", "--kernel", "k"}).code, 2);
+  write("case.json", "{}");
+  EXPECT_TRUE(has(run({"case.json", "--group-size", "64"}).output, "--group-size: a case file"));
   EXPECT_EQ(run({"sum.metal"}).code, 2);
   auto other = sum();
   other[2] = "total";
