@@ -39,7 +39,9 @@ std::string whole_number(std::string& text) {
   return digits && text.size() <= 19 ? "" : text + " is no whole number below 10^19";
 }
 
-void add_evaluate_options(CLI::App& app, EvaluateOptions& options) {
+/// What a command is about, and where its programs run.
+template <class Options>
+void add_task_and_place(CLI::App& app, Options& options) {
   app.add_option("TASK", options.task, "Name of a task (ksearch tasks), or a task's folder")
       ->required();
   app.add_option("--target", options.target, "Where programs run")
@@ -47,6 +49,10 @@ void add_evaluate_options(CLI::App& app, EvaluateOptions& options) {
       ->check(CLI::IsMember({"cpu"}));
   app.add_option("--threads", options.threads, "Threads a program may use [all]")
       ->check(CLI::Range(1, 4096));
+}
+
+void add_evaluate_options(CLI::App& app, EvaluateOptions& options) {
+  add_task_and_place(app, options);
   app.add_option("--where", options.where,
                  "Keep workloads for which this holds: 'T == float32 and D == 64'");
   app.add_option("--python", options.python,
@@ -130,13 +136,7 @@ void setup_eval(CLI::App& app, Parsed& parsed) {
 
 void setup_spec(CLI::App& app, Parsed& parsed) {
   SpecOptions& options = parsed.spec;
-  app.add_option("TASK", options.task, "Name of a task (ksearch tasks), or a task's folder")
-      ->required();
-  app.add_option("--target", options.target, "Where programs run")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"cpu"}));
-  app.add_option("--threads", options.threads, "Threads a program may use [all]")
-      ->check(CLI::Range(1, 4096));
+  add_task_and_place(app, options);
   app.add_option("--where", options.where, "Keep workloads for which this holds");
   app.add_flag_callback(
       "--catalog", [&options] { options.engineer = "catalog"; },

@@ -31,11 +31,9 @@ std::string ratio_line(const char* to, const std::optional<kernel::Ratio>& ratio
                      who.empty() ? "" : ": ", who, ratio->low, ratio->high);
 }
 
-std::string why_not_certified(const search::Engine& engine, const std::string& program) {
-  for (const auto& c : engine.certificates())
-    if (c.program == program && c.certificate)
-      return c.certificate->passed ? "" : c.certificate->summary();
-  return "the search did not come to it";
+std::string why_not_certified(const evaluate::Certificate* certificate) {
+  if (!certificate) return "the search did not come to it";
+  return certificate->passed ? "" : certificate->summary();
 }
 
 base::Result<Subject> from_run(const fs::path& folder) {
@@ -58,21 +56,20 @@ base::Result<Subject> from_run(const fs::path& folder) {
       fmt::format("Found by ksearch {}: run {}, step {}, program {}.", data.info.ksearch_version,
                   data.info.run, record->node_id, record->hash),
       fmt::format("Measured on {}:", device.name)};
+  const evaluate::Certificate* certificate = report::certificate_of(engine, record->hash);
   if (summary.best) {
     for (const std::string& line :
          {ratio_line("the naive program", summary.best->naive, ""),
           ratio_line("the best library", summary.best->expert, summary.best->expert_name)})
       if (!line.empty()) subject.credit.push_back(line);
-    subject.doubt = why_not_certified(engine, record->hash);
+    subject.doubt = why_not_certified(certificate);
     subject.credit.push_back(subject.doubt.empty() ? "Certificate: passed."
                                                    : "NOT CERTIFIED: " + subject.doubt);
   }
-  for (const auto& c : engine.certificates())
-    if (c.program == record->hash && c.certificate && c.certificate->passed)
-      subject.credit.push_back(
-          fmt::format("  held-out workloads: {:.2f} times {} [{:.2f}, {:.2f}]",
-                      c.certificate->heldout_ratio.value, c.certificate->baseline,
-                      c.certificate->heldout_ratio.low, c.certificate->heldout_ratio.high));
+  if (certificate && certificate->passed)
+    subject.credit.push_back(fmt::format(
+        "  held-out workloads: {:.2f} times {} [{:.2f}, {:.2f}]", certificate->heldout_ratio.value,
+        certificate->baseline, certificate->heldout_ratio.low, certificate->heldout_ratio.high));
   return subject;
 }
 

@@ -61,13 +61,6 @@ Calibration calibrate(const tree::Tree& tree) {
   return calibration;
 }
 
-const evaluate::Certificate* certificate_of(const search::Engine& engine,
-                                            const std::string& program) {
-  for (const auto& record : engine.certificates())
-    if (record.program == program && record.certificate) return &*record.certificate;
-  return nullptr;
-}
-
 BestProgram best_program(const search::Engine& engine, const search::ProgramRecord& record) {
   BestProgram best;
   best.program = record.hash;
@@ -113,6 +106,13 @@ std::vector<PathStep> path_to(const tree::Tree& tree, const std::string& node_id
 }
 
 }  // namespace
+
+const evaluate::Certificate* certificate_of(const search::Engine& engine,
+                                            const std::string& program) {
+  for (const auto& record : engine.certificates())
+    if (record.program == program && record.certificate) return &*record.certificate;
+  return nullptr;
+}
 
 RunSummary summarise(const store::RunInfo& info, const search::Engine& engine) {
   RunSummary summary;

@@ -61,6 +61,9 @@ struct RunSummary {
 };
 
 RunSummary summarise(const store::RunInfo& info, const search::Engine& engine);
+/// Of a program, by its hash; null where none was made. Owned by the engine.
+const evaluate::Certificate* certificate_of(const search::Engine& engine,
+                                            const std::string& program);
 base::Result<RunSummary> summarise(const std::filesystem::path& run_folder,
                                    const kernel::Definition& definition);
 /// The `--json` object of design section 11.

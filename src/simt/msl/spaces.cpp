@@ -95,17 +95,24 @@ class SpaceChecker {
     return d;
   }
 
-  void collect_parameters(const Function& function) {
-    std::vector<std::string> spaces;
+  /// f(declarator, the token after it) for each parameter, in order.
+  template <class F>
+  void each_parameter(const Function& function, F&& f) {
     const std::size_t open = function.name_at + 1;
-    if (!tokens_[open].is("(")) return;
     const std::size_t close = source_.after_closing(open) - 1;
     for (std::size_t from = open + 1; from < close;) {
       const std::size_t to = argument_end(from, close);
-      const Declarator d = read(from, to);
-      spaces.push_back(d.pointer || d.array ? d.space : "");
+      f(read(from, to), to);
       from = to + 1;
     }
+  }
+
+  void collect_parameters(const Function& function) {
+    if (!tokens_[function.name_at + 1].is("(")) return;
+    std::vector<std::string> spaces;
+    each_parameter(function, [&](const Declarator& d, std::size_t) {
+      spaces.push_back(d.pointer || d.array ? d.space : "");
+    });
     parameters_[function.name].push_back(std::move(spaces));
   }
 
@@ -136,18 +143,13 @@ class SpaceChecker {
     Spaces spaces;
     pointers_.clear();
     arrays_.clear();
-    const std::size_t open = function.name_at + 1;
-    if (!tokens_[open].is("(")) return;
-    const std::size_t close = source_.after_closing(open) - 1;
-    for (std::size_t from = open + 1; from < close;) {
-      const std::size_t to = argument_end(from, close);
-      const Declarator d = read(from, to);
-      if (d.name < to && tokens_[d.name].is_identifier() && (d.pointer || d.array))
-        pointers_.insert(tokens_[d.name].spelling);
-      if (d.name < to && tokens_[d.name].is_identifier())
-        note(spaces, tokens_[d.name].spelling, d.pointer || d.array ? d.space : "thread");
-      from = to + 1;
-    }
+    if (!tokens_[function.name_at + 1].is("(")) return;
+    each_parameter(function, [&](const Declarator& d, std::size_t end) {
+      if (d.name >= end || !tokens_[d.name].is_identifier()) return;
+      const bool points = d.pointer || d.array;
+      if (points) pointers_.insert(tokens_[d.name].spelling);
+      note(spaces, tokens_[d.name].spelling, points ? d.space : "thread");
+    });
     for (std::size_t i = function.open + 1; i < function.close; ++i) {
       if (begins_statement(i)) statement(i, function.close, spaces);
       cast(i, spaces);
