@@ -8,19 +8,15 @@ inline float softplus2(float x) {
   return x > 24.0f ? x : s;
 }
 
-/// Sums over LANES neighbours: v[k] of all of them, added, goes to lane k of them. Each exchange
-/// halves the values that are left: LANES - 1 shuffles.
-template <int LANES, int SIZE>
-inline float sum_transposed(thread float (&v)[SIZE], uint lane) {
-  constexpr int kHalf = LANES / 2;
-  const bool upper = lane & kHalf;
-#pragma unroll
-  for (int k = 0; k < kHalf; ++k) {
-    const float low = v[k], high = v[k + kHalf];
-    v[k] = (upper ? high : low) + simd_shuffle_xor(upper ? low : high, kHalf);
-  }
-  if constexpr (kHalf > 1)
-    return sum_transposed<kHalf>(v, lane);
-  else
-    return v[0];
+/// Sums over 2 or 4 neighbours: component k of all of them, added, goes to lane k of them. Each
+/// exchange halves the values that are left.
+inline float sum_transposed(float2 v, uint lane) {
+  const bool upper = lane & 1;
+  return (upper ? v.y : v.x) + simd_shuffle_xor(upper ? v.x : v.y, 1);
+}
+inline float sum_transposed(float4 v, uint lane) {
+  const bool upper = lane & 2;
+  const float first = (upper ? v.z : v.x) + simd_shuffle_xor(upper ? v.x : v.z, 2);
+  const float second = (upper ? v.w : v.y) + simd_shuffle_xor(upper ? v.y : v.w, 2);
+  return sum_transposed(float2(first, second), lane);
 }

@@ -1,11 +1,13 @@
 // LANES lanes share a channel, each with N / LANES of its states in registers; a SIMD-group has
 // 32 / LANES channels. Steps come in tiles of 32: a lane loads one step of each channel of its
 // SIMD-group (whole lines, one softplus a step), and the tile passes through threadgroup memory.
+// Sums over the lanes of a channel are taken for LANES steps at once.
 constexpr int kStates = (N + LANES - 1) / LANES, kPadded = kStates * LANES;
 constexpr int kChannels = 32 / LANES, kTile = 32;
+constexpr int kRows = (LANES + SIMDS - 1) / SIMDS;  // lanes' parts of B and C that a SIMD-group copies
 constexpr float kLog2e = 1.44269504f, kLn2 = 0.69314718f;
-threadgroup float bc[kTile][2 * kPadded + 4];        // B and C of a step
-threadgroup float2 steps[SIMDS][kChannels][kTile + 1];  // dt, dt u
+threadgroup float bc[kTile][2 * kPadded + 4];           // of a step: B, C
+threadgroup float2 steps[SIMDS][kChannels][kTile + 2];  // dt, dt u
 threadgroup float ys[SIMDS][kChannels][kTile + 4];
 
 const uint lane = thread_index_in_simdgroup, simd = simdgroup_index_in_threadgroup;
@@ -13,23 +15,27 @@ const int b = threadgroup_position_in_grid.y;
 const int first = (threadgroup_position_in_grid.x * SIMDS + simd) * kChannels;
 const int mine = lane / LANES, part = lane % LANES;
 
+// Base 2 throughout: with softplus, dt arrives divided by ln 2.
 float h[kStates], a[kStates];
+#pragma unroll
 for (int i = 0; i < kStates; ++i) {
   const int n = part * kStates + i;
   h[i] = 0.0f;
-  a[i] = n < N && first + mine < dim ? A[(first + mine) * N + n] : 0.0f;
-  // Base 2 throughout: with softplus, dt arrives divided by ln 2.
-  if (!SOFTPLUS) a[i] *= kLog2e;
+  a[i] = A[min(first + mine, dim - 1) * N + min(n, N - 1)] * (SOFTPLUS ? 1.0f : kLog2e);
 }
-constexpr int kRows = (kPadded + SIMDS - 1) / SIMDS;  // of B, and of C, that this SIMD-group copies
-int bc_rows[kRows];
-for (int i = 0; i < kRows; ++i) bc_rows[i] = (b * N + min(int(simd) + i * SIMDS, N - 1)) * len;
+int bc_rows[kRows][kStates];
+#pragma unroll
+for (int r = 0; r < kRows; ++r)
+#pragma unroll
+  for (int i = 0; i < kStates; ++i)
+    bc_rows[r][i] = (b * N + min((int(simd) + r * SIMDS) * kStates + i, N - 1)) * len;
 int rows[kChannels];
 float bias[kChannels], skip[kChannels];
+#pragma unroll
 for (int c = 0; c < kChannels; ++c) {
   const int d = min(first + c, dim - 1);
   rows[c] = (b * dim + d) * len;
-  bias[c] = 0.0f;
+  bias[c] = skip[c] = 0.0f;
 #if HAS_BIAS
   bias[c] = delta_bias[d] * (SOFTPLUS ? kLog2e : 1.0f);
 #endif
@@ -44,15 +50,23 @@ for (int t0 = 0; t0 < len; t0 += kTile) {
   const int t = min(t0 + int(lane), len - 1);
   threadgroup_barrier(mem_flags::mem_threadgroup);
 #pragma unroll
-  for (int i = 0; i < kRows; ++i) {
-    const int n = simd + i * SIMDS;
-    const float from_b = B[bc_rows[i] + t], from_c = C[bc_rows[i] + t];
-    if (kPadded % SIMDS == 0 || n < kPadded) {
-      bc[lane][n] = SOFTPLUS ? from_b * kLn2 : from_b;
-      bc[lane][kPadded + n] = kPadded == N || n < N ? from_c : 0.0f;
+  for (int r = 0; r < kRows; ++r) {
+    const int p = simd + r * SIMDS;
+    if (LANES % SIMDS != 0 && p >= LANES) break;
+    float from_b[kStates], from_c[kStates];
+#pragma unroll
+    for (int i = 0; i < kStates; ++i) {
+      from_b[i] = float(B[bc_rows[r][i] + t]) * (SOFTPLUS ? kLn2 : 1.0f);
+      from_c[i] = C[bc_rows[r][i] + t];
+      if (kPadded != N && p * kStates + i >= N) from_c[i] = 0.0f;
     }
+#pragma unroll
+    for (int i = 0; i < kStates; ++i) bc[lane][p * kStates + i] = from_b[i];
+#pragma unroll
+    for (int i = 0; i < kStates; ++i) bc[lane][kPadded + p * kStates + i] = from_c[i];
   }
   float x[kChannels];
+#pragma unroll
   for (int c = 0; c < kChannels; ++c) {
     x[c] = u[rows[c] + t];
     const float raw = delta[rows[c] + t];
@@ -63,21 +77,27 @@ for (int t0 = 0; t0 < len; t0 += kTile) {
   threadgroup_barrier(mem_flags::mem_threadgroup);
 #pragma clang loop unroll(disable)
   for (int k0 = 0; k0 < kTile; k0 += LANES) {
-    float y[LANES];
+    vec<float, LANES> y;
 #pragma unroll
-    for (int k = 0; k < LANES; ++k) {
-      const float2 s = steps[simd][mine][k0 + k];
-      float sum = 0.0f;
+    for (int k = 0; k < LANES; k += 2) {
+      const float4 two = *(threadgroup const float4*)&steps[simd][mine][k0 + k];
 #pragma unroll
-      for (int i = 0; i < kStates; ++i) {
-        h[i] = fma(exp2(s.x * a[i]), h[i], s.y * bc[k0 + k][part * kStates + i]);
-        sum = fma(bc[k0 + k][kPadded + part * kStates + i], h[i], sum);
+      for (int j = 0; j < 2; ++j) {
+        const float dt = j ? two.z : two.x, dx = j ? two.w : two.y;
+        const threadgroup float* now = &bc[k0 + k + j][part * kStates];
+        float sum = 0.0f;
+#pragma unroll
+        for (int i = 0; i < kStates; ++i) {
+          h[i] = fma(exp2(dt * a[i]), h[i], dx * now[i]);
+          sum = fma(now[kPadded + i], h[i], sum);
+        }
+        y[k + j] = sum;
       }
-      y[k] = sum;
     }
-    ys[simd][mine][k0 + part] = sum_transposed<LANES>(y, lane);
+    ys[simd][mine][k0 + part] = sum_transposed(y, lane);
   }
   simdgroup_barrier(mem_flags::mem_threadgroup);
+#pragma unroll
   for (int c = 0; c < kChannels; ++c) {
     float y = ys[simd][c][lane];
 #if HAS_D
