@@ -210,8 +210,8 @@ class Converter {
     if (found != tensors_.end()) {
       buffer.shape = found->shape;
       if (!found->bytes.empty() && tensor.writes) buffer.role = Role::inout;
-      // What a launch before wrote is handed on; what none writes, each is given.
-      if (!found->bytes.empty() && (!tensor.writes || first_use(launch, tensor.tensor))) {
+      // Later launches start with what the ones before left.
+      if (!found->bytes.empty() && first_use(launch, tensor.tensor)) {
         buffer.init.kind = Init::Kind::bytes;
         buffer.init.bytes = found->bytes;
       }
