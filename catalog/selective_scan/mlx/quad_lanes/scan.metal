@@ -14,6 +14,7 @@ const uint lane = thread_index_in_simdgroup, simd = simdgroup_index_in_threadgro
 const int b = threadgroup_position_in_grid.y;
 const int first = (threadgroup_position_in_grid.x * SIMDS + simd) * kChannels;
 const int mine = lane / LANES, part = lane % LANES;
+const int length = len, valid = dim - first;  // channels from `first` on that there are
 
 // Base 2 throughout: with softplus, dt arrives divided by ln 2.
 float h[kStates], a[kStates];
@@ -44,10 +45,10 @@ for (int c = 0; c < kChannels; ++c) {
 #endif
 }
 
-for (int t0 = 0; t0 < len; t0 += kTile) {
+for (int t0 = 0; t0 < length; t0 += kTile) {
   // Past the end the last step is read again, and dt is 0: the states stay.
-  const bool inside = t0 + int(lane) < len;
-  const int t = min(t0 + int(lane), len - 1);
+  const bool inside = t0 + int(lane) < length;
+  const int t = min(t0 + int(lane), length - 1);
   threadgroup_barrier(mem_flags::mem_threadgroup);
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
@@ -65,12 +66,18 @@ for (int t0 = 0; t0 < len; t0 += kTile) {
 #pragma unroll
     for (int i = 0; i < kStates; ++i) bc[lane][kPadded + p * kStates + i] = from_c[i];
   }
-  float x[kChannels];
+  float x[kChannels], raw[kChannels], gate[kChannels];
 #pragma unroll
   for (int c = 0; c < kChannels; ++c) {
     x[c] = u[rows[c] + t];
-    const float raw = delta[rows[c] + t];
-    float dt = SOFTPLUS ? softplus2<sizeof(T) == 4>(fma(raw, kLog2e, bias[c])) : raw + bias[c];
+    raw[c] = delta[rows[c] + t];
+#if HAS_Z
+    gate[c] = z[rows[c] + t];
+#endif
+  }
+#pragma unroll
+  for (int c = 0; c < kChannels; ++c) {
+    float dt = SOFTPLUS ? softplus2<sizeof(T) == 4>(fma(raw[c], kLog2e, bias[c])) : raw[c] + bias[c];
     dt = inside ? dt : 0.0f;
     steps[simd][c][lane] = float2(dt, dt * x[c]);
   }
@@ -97,16 +104,15 @@ for (int t0 = 0; t0 < len; t0 += kTile) {
     ys[simd][mine][k0 + part] = sum_transposed(y, lane);
   }
   simdgroup_barrier(mem_flags::mem_threadgroup);
+  float y[kChannels];
 #pragma unroll
   for (int c = 0; c < kChannels; ++c) {
-    float y = ys[simd][c][lane];
-#if HAS_D
-    y = fma(skip[c], x[c], y);
-#endif
+    y[c] = fma(skip[c], x[c], ys[simd][c][lane]);
 #if HAS_Z
-    const float gate = z[rows[c] + t];
-    y = fast::divide(y * gate, 1.0f + exp2(gate * -kLog2e));
+    y[c] = fast::divide(y[c] * gate[c], 1.0f + exp2(gate[c] * -kLog2e));
 #endif
-    if (inside && first + c < dim) out[rows[c] + t] = T(y);
   }
+#pragma unroll
+  for (int c = 0; c < kChannels; ++c)
+    if (inside && c < valid) out[rows[c] + t] = T(y[c]);
 }
