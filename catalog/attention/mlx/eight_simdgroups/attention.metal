@@ -79,16 +79,14 @@ for (int at = 0; at < end; at += BK) {
   }
 
   most = row_max(most) * factor;
-  {
-    most = max(most, largest);
-    const float shrink = fast::exp2(largest - most);
-    largest = most;
-    total *= shrink;
+  most = max(most, largest);
+  const float shrink = fast::exp2(largest - most);
+  largest = most;
+  total *= shrink;
 #pragma unroll
-    for (short c = 0; c < kColumns; ++c) {
-      sums[c].thread_elements()[0] *= shrink;
-      sums[c].thread_elements()[1] *= shrink;
-    }
+  for (short c = 0; c < kColumns; ++c) {
+    sums[c].thread_elements()[0] *= shrink;
+    sums[c].thread_elements()[1] *= shrink;
   }
 
   const threadgroup T* value = values + place.row * kStride + place.column / 2 * WV;

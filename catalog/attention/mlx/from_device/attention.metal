@@ -95,11 +95,11 @@ for (int at = 0; at < end; at += BK) {
       const float y = fast::exp2(scores[j].thread_elements()[1] * factor - largest);
       total += x + y;
       const Operand<T> weights = matrix_of(T(x), T(y));
-      const int row = RAGGED ? min(j * 8 + place.row, Lk - 1 - at) : j * 8 + place.row;
+      const int value_row = RAGGED ? min(j * 8 + place.row, Lk - 1 - at) : j * 8 + place.row;
 #pragma unroll
       for (short p = 0; p < kColumns; p += WV / 2) {
         T part_v[WV];
-        read<WV>(part_v, value + row * D + p * 8);
+        read<WV>(part_v, value + value_row * D + p * 8);
 #pragma unroll
         for (short m = 0; m < WV / 2; ++m) {
           const Operand<T> two = matrix_of(part_v[2 * m], part_v[2 * m + 1]);

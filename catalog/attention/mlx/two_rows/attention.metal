@@ -91,18 +91,16 @@ for (int at = 0; at < end; at += BK) {
 
 #pragma unroll
   for (short t = 0; t < 2; ++t) most[t] = row_max(most[t]) * factor;
-  {
 #pragma unroll
-    for (short t = 0; t < 2; ++t) {
-      most[t] = max(most[t], largest[t]);
-      const float shrink = fast::exp2(largest[t] - most[t]);
-      largest[t] = most[t];
-      total[t] *= shrink;
+  for (short t = 0; t < 2; ++t) {
+    most[t] = max(most[t], largest[t]);
+    const float shrink = fast::exp2(largest[t] - most[t]);
+    largest[t] = most[t];
+    total[t] *= shrink;
 #pragma unroll
-      for (short c = 0; c < kColumns; ++c) {
-        sums[t * kColumns + c].thread_elements()[0] *= shrink;
-        sums[t * kColumns + c].thread_elements()[1] *= shrink;
-      }
+    for (short c = 0; c < kColumns; ++c) {
+      sums[t * kColumns + c].thread_elements()[0] *= shrink;
+      sums[t * kColumns + c].thread_elements()[1] *= shrink;
     }
   }
 

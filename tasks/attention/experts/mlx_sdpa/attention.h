@@ -12,7 +12,7 @@ constant constexpr short kThreads = 128;
 struct Place {
   short row, column;
 };
-inline Place place_of(ushort lane) {
+METAL_FUNC Place place_of(ushort lane) {
   const short quarter = lane / 4;
   return {short((quarter & 4) + (lane / 2) % 4), short((quarter & 2) * 2 + (lane % 2) * 2)};
 }
@@ -21,7 +21,7 @@ inline Place place_of(ushort lane) {
 /// TRANSPOSED: element (r, c) goes to to[c * STRIDE + r], else to[r * STRIDE + c]. WHOLE: all rows exist,
 /// else those from `rows` on become zeros.
 template <typename T, short ROWS, short COLUMNS, short STRIDE, bool TRANSPOSED, bool WHOLE>
-inline void stage(const device T* from, threadgroup T* to, short thread_index, int rows) {
+METAL_FUNC void stage(const device T* from, threadgroup T* to, short thread_index, int rows) {
   constexpr short each = ROWS * COLUMNS / kThreads;
   constexpr short in_row = COLUMNS / each;
   static_assert(kThreads / in_row == ROWS, "each thread loads once");
@@ -39,29 +39,29 @@ inline void stage(const device T* from, threadgroup T* to, short thread_index, i
 }
 
 template <typename T>
-inline float2 pair_at(const threadgroup T* at) {
+METAL_FUNC float2 pair_at(const threadgroup T* at) {
   return float2(float(at[0]), float(at[1]));
 }
-inline simdgroup_float8x8 matrix_of(float2 pair) {
+METAL_FUNC simdgroup_float8x8 matrix_of(float2 pair) {
   simdgroup_float8x8 matrix;
   matrix.thread_elements()[0] = pair.x;
   matrix.thread_elements()[1] = pair.y;
   return matrix;
 }
 /// sum += a b
-inline float2 multiply_add(float2 a, float2 b, float2 sum) {
+METAL_FUNC float2 multiply_add(float2 a, float2 b, float2 sum) {
   simdgroup_float8x8 result, left = matrix_of(a), right = matrix_of(b), start = matrix_of(sum);
   simdgroup_multiply_accumulate(result, left, right, start);
   return float2(result.thread_elements()[0], result.thread_elements()[1]);
 }
 
 /// Over the four lanes that hold a row.
-inline float row_max(float2 pair) {
+METAL_FUNC float row_max(float2 pair) {
   float value = max(pair.x, pair.y);
   value = max(value, simd_shuffle_xor(value, ushort(1)));
   return max(value, simd_shuffle_xor(value, ushort(8)));
 }
-inline float row_sum(float2 pair) {
+METAL_FUNC float row_sum(float2 pair) {
   float value = pair.x + pair.y;
   value += simd_shuffle_xor(value, ushort(1));
   return value + simd_shuffle_xor(value, ushort(8));
