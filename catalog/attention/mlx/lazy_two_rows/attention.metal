@@ -98,7 +98,7 @@ for (int at = 0; at < end; at += BK) {
 #pragma unroll
     for (short t = 0; t < 2; ++t) {
       most[t] = max(most[t], largest[t]);
-      const float shrink = fast::exp2(largest[t] - most[t]);
+      const float shrink = exp2(largest[t] - most[t]);
       largest[t] = most[t];
       total[t] *= shrink;
 #pragma unroll
@@ -116,10 +116,8 @@ for (int at = 0; at < end; at += BK) {
       Operand<T> weights[2];
 #pragma unroll
       for (short t = 0; t < 2; ++t) {
-        const float x =
-            fast::exp2(scores[t * kKeys + j].thread_elements()[0] * factor - largest[t]);
-        const float y =
-            fast::exp2(scores[t * kKeys + j].thread_elements()[1] * factor - largest[t]);
+        const float x = exp2(scores[t * kKeys + j].thread_elements()[0] * factor - largest[t]);
+        const float y = exp2(scores[t * kKeys + j].thread_elements()[1] * factor - largest[t]);
         total[t] += x + y;
         weights[t] = matrix_of(T(x), T(y));
       }

@@ -90,7 +90,7 @@ for (int at = 0; at < end; at += BK) {
   // Weights may be as large as 2^8 before a row's reference moves.
   if (simd_any(most > largest + 8.0f)) {
     most = max(most, largest);
-    const float shrink = fast::exp2(largest - most);
+    const float shrink = exp2(largest - most);
     largest = most;
     total *= shrink;
 #pragma unroll
@@ -104,8 +104,8 @@ for (int at = 0; at < end; at += BK) {
 #pragma unroll
   for (short j = 0; j < kKeys; ++j)
     if (!kMasked || j * 8 < seen) {
-      const float x = fast::exp2(scores[j].thread_elements()[0] * factor - largest);
-      const float y = fast::exp2(scores[j].thread_elements()[1] * factor - largest);
+      const float x = exp2(scores[j].thread_elements()[0] * factor - largest);
+      const float y = exp2(scores[j].thread_elements()[1] * factor - largest);
       total += x + y;
       const Operand<T> weights = matrix_of(T(x), T(y));
 #pragma unroll

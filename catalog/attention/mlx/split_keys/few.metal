@@ -77,7 +77,7 @@ for (int at = begin; at < end; at += BK) {
 
   most = row_max(most) * factor;
   most = max(most, largest);
-  const float shrink = fast::exp2(largest - most);
+  const float shrink = exp2(largest - most);
   largest = most;
   total *= shrink;
 #pragma unroll
@@ -90,8 +90,8 @@ for (int at = begin; at < end; at += BK) {
 #pragma unroll
   for (short j = 0; j < kKeys; ++j)
     if (!kMasked || j * 8 < seen) {
-      const float x = fast::exp2(scores[j].thread_elements()[0] * factor - largest);
-      const float y = fast::exp2(scores[j].thread_elements()[1] * factor - largest);
+      const float x = exp2(scores[j].thread_elements()[0] * factor - largest);
+      const float y = exp2(scores[j].thread_elements()[1] * factor - largest);
       total += x + y;
       const Operand<T> weights = matrix_of(T(x), T(y));
       const int value_row = RAGGED ? min(j * 8 + place.row, Lk - 1 - at) : j * 8 + place.row;

@@ -5,7 +5,7 @@ float most = -1e30f;
 for (int b = 0; b < BLOCKS; ++b) most = max(most, state[2 * (row * BLOCKS + b)]);
 float sum = 0.0f, total = 0.0f;
 for (int b = 0; b < BLOCKS; ++b) {
-  const float share = fast::exp2(state[2 * (row * BLOCKS + b)] - most);
+  const float share = exp2(state[2 * (row * BLOCKS + b)] - most);
   total += share * state[2 * (row * BLOCKS + b) + 1];
   sum += share * part[(row * BLOCKS + b) * D + column];
 }
