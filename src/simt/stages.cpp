@@ -87,6 +87,29 @@ base::Result<Report> check_sequence(const toolchain::Builder& builder,
   return whole;
 }
 
+base::Result<std::vector<base::Json>> trace_sequence(const toolchain::Builder& builder,
+                                                     const std::vector<Case>& cases,
+                                                     const std::vector<TracedStage>& stages,
+                                                     CheckOptions options) {
+  std::vector<base::Json> traces(cases.size());
+  std::map<std::string, std::string> left;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!stages[i].trace && !stages[i].whole) continue;
+    Case next = cases[i];
+    hand_on(left, next);
+    if (stages[i].trace) {
+      options.watch = options.trace_only = true;
+      KS_TRY(Report report, check(builder, next, options));
+      traces[i] = std::move(report.trace);
+    }
+    if (!stages[i].whole) continue;
+    options.watch = options.trace_only = false;
+    KS_TRY(Report report, check(builder, next, options));
+    for (auto& [name, bytes] : report.outputs) left[name] = std::move(bytes);
+  }
+  return traces;
+}
+
 base::Result<Report> check_stages(const toolchain::Builder& builder, const Case& all,
                                   const CheckOptions& options) {
   std::vector<Case> cases;
