@@ -26,8 +26,8 @@ std::vector<Workload> supported(const task::Task& task, const std::vector<Worklo
 
 }  // namespace
 
-EngineJudge::EngineJudge(const task::Task& task, const target::GpuProfile& gpu,
-                         EngineRunner runner, target::Target& reference, std::uint64_t seed)
+EngineJudge::EngineJudge(const task::Task& task, const target::GpuProfile& gpu, EngineRunner runner,
+                         target::Target& reference, std::uint64_t seed)
     : task_(&task),
       with_checked_(task),
       device_(target::as_hardware(gpu)),
@@ -156,8 +156,12 @@ Tried<std::vector<kernel::WorkloadTiming>> EngineJudge::model(
     for (const kernel::TunableChoice& choice : program.legal.at(w.name)) {
       if (select && choice != chosen(program, *select, task_->definition, w, device_)) continue;
       entries.push_back({&w, choice});
-      jobs.push_back({&program.program, &program.plan(w.name, choice), &truth_->maker(w),
-                      task::Content{1, 0}, false, {}});
+      jobs.push_back({&program.program,
+                      &program.plan(w.name, choice),
+                      &truth_->maker(w),
+                      task::Content{1, 0},
+                      false,
+                      {}});
     }
   const auto modelled = runner_.model(jobs);
   std::vector<ChoiceTimes> times;
@@ -201,8 +205,7 @@ kernel::WorkloadTiming EngineJudge::timing_of(const Workload& w,
 }
 
 base::Result<Certificate> EngineJudge::certify(const kernel::Program& program,
-                                               const kernel::Select& select,
-                                               const Progress& told) {
+                                               const kernel::Select& select, const Progress& told) {
   const Progress progress = told ? told : Progress([](std::string_view) {});
   Certificate certificate;
   const auto add = [&](std::string name, const Tried<void>& result, std::string good,
@@ -217,7 +220,8 @@ base::Result<Certificate> EngineJudge::certify(const kernel::Program& program,
   };
   const std::uint64_t seed = base::Random(seed_).fork("certificate").fork(program.hash()).next();
   std::vector<Workload> all = tiny_;
-  for (const auto* list : {&heldout_, &feedback_}) all.insert(all.end(), list->begin(), list->end());
+  for (const auto* list : {&heldout_, &feedback_})
+    all.insert(all.end(), list->begin(), list->end());
   std::string at;
   auto bound = bind_selected(program, select, task_->definition, all, device_, at);
   if (!bound) {
@@ -238,10 +242,11 @@ base::Result<Certificate> EngineJudge::certify(const kernel::Program& program,
     progress(fmt::format("certify: {}, {} runs", name, checks.size()));
     return add(name, check_all(*bound, *truth, checks, at), good, at);
   };
-  KS_TRY(const bool schedules,
-         run("schedules", tiny_, true, {{"default", 0}, {"reversed", 0}, {"random", seed % 1000}},
-             "every tiny shape watched under three orders of SIMD-groups: no race, no access out of "
-             "bounds, nothing undefined, every output written"));
+  KS_TRY(
+      const bool schedules,
+      run("schedules", tiny_, true, {{"default", 0}, {"reversed", 0}, {"random", seed % 1000}},
+          "every tiny shape watched under three orders of SIMD-groups: no race, no access out of "
+          "bounds, nothing undefined, every output written"));
   bool right = schedules;
   if (right) {
     KS_TRY(right, run("held_out", heldout_, false, {{"default", 0}},
@@ -260,8 +265,8 @@ base::Result<Certificate> EngineJudge::certify(const kernel::Program& program,
   progress("certify: modelling");
   kernel::Select unused;
   std::vector<std::string> notes;
-  for (const auto& [list, timings] : {std::pair(&heldout_, &certificate.heldout),
-                                      std::pair(&feedback_, &certificate.feedback)}) {
+  for (const auto& [list, timings] :
+       {std::pair(&heldout_, &certificate.heldout), std::pair(&feedback_, &certificate.feedback)}) {
     auto modelled = model(*bound, *list, &select, unused, notes);
     if (!modelled) {
       KS_RETURN_IF_ERROR(add("modelled", std::unexpected(modelled.error()), "", ""));
