@@ -13,8 +13,8 @@
 namespace ksearch::evaluate {
 namespace {
 
-/// Of each launch, and some more at the edges of its grid.
-constexpr std::uint32_t kTracedGroups = 12;
+/// Of each launch: exact for work that grows along the grid (FewGroupsOfManyEstimateWorkThatGrows).
+constexpr std::uint32_t kTracedGroups = 4;
 /// A program of more launches is traced by those that differ, and its outputs are not made.
 constexpr std::size_t kMostLaunchesRun = 256;
 constexpr std::size_t kLogBytes = 4096;

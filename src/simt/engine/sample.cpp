@@ -8,6 +8,9 @@
 namespace ksearch::simt {
 namespace {
 
+/// Each stratum would have one group whatever its size.
+constexpr std::uint32_t kTooFewForStrata = 8;
+
 /// Indices of one dimension.
 struct Span {
   std::uint32_t start = 0, size = 0;
@@ -87,6 +90,12 @@ std::vector<SampledGroup> sample_groups(std::array<std::uint32_t, 3> groups, std
     return sample;
   }
   base::Random random(seed);
+  if (most <= kTooFewForStrata) {
+    add_stratum({Span{0, groups[0]}, Span{0, groups[1]}, Span{0, groups[2]}}, most, groups, random,
+                sample);
+    std::ranges::sort(sample, {}, &SampledGroup::number);
+    return sample;
+  }
   for (const Span& z : parts_of(groups[2]))
     for (const Span& y : parts_of(groups[1]))
       for (const Span& x : parts_of(groups[0])) {
