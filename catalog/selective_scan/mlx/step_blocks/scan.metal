@@ -49,26 +49,17 @@ for (int p = 0; p < kPasses; ++p) {
 
 for (int t0 = 0; t0 < length; t0 += kTile) {
   const bool whole = t0 + kTile <= length;
-  const int t = t0 + 4 * block, by_lane = min(t0 + int(lane), length - 1);
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-#pragma unroll
-  for (int r = 0; r < kRows; ++r) {
-    const int p = simd + r * SIMDS;
-    if (LANES % SIMDS != 0 && p >= LANES) break;
-    float from_b[kStates], from_c[kStates];
-#pragma unroll
-    for (int i = 0; i < kStates; ++i) {
-      from_b[i] = float(B[bc_rows[r][i] + by_lane]) * (SOFTPLUS ? kLn2 : 1.0f);
-      from_c[i] = C[bc_rows[r][i] + by_lane];
-      if (kPadded != N && p * kStates + i >= N) from_c[i] = 0.0f;
-    }
-#pragma unroll
-    for (int i = 0; i < kStates; ++i) bc[lane][p * kStates + i] = from_b[i];
-#pragma unroll
-    for (int i = 0; i < kStates; ++i) bc[lane][kPadded + p * kStates + i] = from_c[i];
-  }
+  const int t = t0 + 4 * block;
+  float from_b[kRows][kStates], from_c[kRows][kStates];
   float x[kPasses][4], raw[kPasses][4], gate[kPasses][4];
   if (whole) {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r)
+#pragma unroll
+      for (int i = 0; i < kStates; ++i) {
+        from_b[r][i] = B[bc_rows[r][i] + t0 + lane];
+        from_c[r][i] = C[bc_rows[r][i] + t0 + lane];
+      }
 #pragma unroll
     for (int p = 0; p < kPasses; ++p)
 #pragma unroll
@@ -80,6 +71,12 @@ for (int t0 = 0; t0 < length; t0 += kTile) {
 #endif
       }
   } else {  // past the end the last step is read again
+    for (int r = 0; r < kRows; ++r)
+      for (int i = 0; i < kStates; ++i) {
+        const int at = bc_rows[r][i] + min(t0 + int(lane), length - 1);
+        from_b[r][i] = B[at];
+        from_c[r][i] = C[at];
+      }
     for (int p = 0; p < kPasses; ++p)
       for (int k = 0; k < 4; ++k) {
         const int at = rows[p] + min(t + k, length - 1);
@@ -89,6 +86,18 @@ for (int t0 = 0; t0 < length; t0 += kTile) {
         gate[p][k] = z[at];
 #endif
       }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    const int p = simd + r * SIMDS;
+    if (LANES % SIMDS != 0 && p >= LANES) break;
+#pragma unroll
+    for (int i = 0; i < kStates; ++i) bc[lane][p * kStates + i] = from_b[r][i] * (SOFTPLUS ? kLn2 : 1.0f);
+#pragma unroll
+    for (int i = 0; i < kStates; ++i)
+      bc[lane][kPadded + p * kStates + i] =
+          kPadded == N || p * kStates + i < N ? from_c[r][i] : 0.0f;
   }
 #pragma unroll
   for (int p = 0; p < kPasses; ++p) {
