@@ -57,8 +57,8 @@ struct ModelledProgram {
 ModelledProgram model_program(const GpuProfile& gpu, std::vector<ModelledLaunch> launches,
                               const std::vector<double>& times);
 
-/// One paragraph for an engineer: bottleneck, what limits occupancy, the largest costs by line, what
-/// dropping the loads or the arithmetic would leave.
+/// One paragraph for an engineer: bottleneck, what limits occupancy, the largest costs by line,
+/// what dropping the loads or the arithmetic would leave.
 std::string describe(const ModelledProgram& program);
 
 /// Cycles in which a scheduler issues one operation of a SIMD-group, by the trace's kind.
