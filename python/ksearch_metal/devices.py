@@ -62,7 +62,7 @@ class _Answers:
 
     def set_default_stream(self, stream):
         self.real["set_default_stream"](stream)
-        self.device = mx.Device(mx.gpu if stream in self.streams else mx.cpu, 0)
+        self.device = mx.Device(mx.gpu if self.made(stream) else mx.cpu, 0)
 
     def new_stream(self, device):
         return self._for_gpu(device, self.real["new_stream"])
@@ -78,6 +78,10 @@ class _Answers:
             return self.real["synchronize"]()
         return self.real["synchronize"](stream)
 
+    def made(self, stream):
+        # Streams of different types cannot be compared.
+        return any(type(one) is type(stream) and one == stream for one in self.streams)
+
     def _for_gpu(self, device, make):
         if not _is_gpu(device):
             return make(device)
@@ -89,7 +93,7 @@ class _Answers:
 class _StreamContext:
     def __init__(self, answers, where):
         self._answers = answers
-        self._gpu = _is_gpu(where) or where in answers.streams
+        self._gpu = _is_gpu(where) or answers.made(where)
         self._context = answers.real["stream"](mx.cpu if _is_gpu(where) else where)
 
     def __enter__(self):
@@ -110,8 +114,7 @@ def _is_gpu(where):
 
 def gpu_stream(where):
     """A kernel's `stream`, as MLX may be told; its error where it is one of the CPU."""
-    made_here = _answers is not None and where in _answers.streams
-    if where is None or made_here:
+    if where is None or (_answers is not None and _answers.made(where)):
         return None
     if _is_gpu(where):
         return where

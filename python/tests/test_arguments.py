@@ -120,7 +120,8 @@ def test_math_mode():
 
 
 def test_streams():
-    for stream in (mx.gpu, mx.Device(mx.gpu, 0), mx.new_stream(mx.gpu), mx.default_stream(mx.gpu)):
+    made = (mx.new_stream(mx.gpu), mx.default_stream(mx.gpu), mx.new_thread_local_stream(mx.gpu))
+    for stream in (None, mx.gpu, mx.Device(mx.gpu, 0), *made):
         launch(kernel(), mx.zeros(8), stream=stream)
     for stream in (mx.cpu, mx.new_stream(mx.cpu)):
         with pytest.raises(ValueError, match="Only supports the GPU"):

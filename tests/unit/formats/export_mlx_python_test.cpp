@@ -9,29 +9,31 @@ namespace ksearch::formats {
 namespace {
 using testing::HasSubstr;
 
-std::string code_of(std::string_view text) {
+std::string python_of(std::string_view text) {
   const auto expr = kernel::Expr::parse(text, "test");
   EXPECT_TRUE(expr.has_value()) << text;
   return expr ? to_python(*expr, [](std::string_view) { return std::string("32"); }) : "";
 }
 
 TEST(ExprPython, WritesOperatorsWithTheirPrecedence) {
-  EXPECT_EQ(code_of("a + b * 2"), "a + (b * 2)");
-  EXPECT_EQ(code_of("(a + b) * 2"), "(a + b) * 2");
-  EXPECT_EQ(code_of("not (a < b) and c == 3"), "(not (a < b)) and (c == 3)");
-  EXPECT_EQ(code_of("a / b % 4"), "(a // b) % 4");
-  EXPECT_EQ(code_of("ceildiv(a + 1, b)"), "-(-(a + 1) // b)");
-  EXPECT_EQ(code_of("clamp(a, 1, 8)"), "min(max(a, 1), 8)");
+  EXPECT_EQ(python_of("a + b * 2"), "a + (b * 2)");
+  EXPECT_EQ(python_of("(a + b) * 2"), "(a + b) * 2");
+  EXPECT_EQ(python_of("not (a < b) and c == 3"), "(not (a < b)) and (c == 3)");
+  EXPECT_EQ(python_of("a / b % 4"), "(a // b) % 4");
+  EXPECT_EQ(python_of("ceildiv(a + 1, b)"), "-(-(a + 1) // b)");
+  EXPECT_EQ(python_of("clamp(a, 1, 8)"), "min(max(a, 1), 8)");
 }
 
 TEST(ExprPython, TypesTensorsAndTheDevice) {
-  EXPECT_EQ(code_of("T == bfloat16"), "T == mx.bfloat16");
-  EXPECT_EQ(code_of("sizeof(T) * sizeof(float32)"), "T.size * 4");
-  EXPECT_EQ(code_of("has(z)"), "z is not None");
-  EXPECT_EQ(code_of("2 * device.cores"), "2 * 32");
+  EXPECT_EQ(python_of("T == bfloat16"), "T == mx.bfloat16");
+  EXPECT_EQ(python_of("sizeof(T) * sizeof(float32)"), "T.size * 4");
+  EXPECT_EQ(python_of("has(z)"), "z is not None");
+  EXPECT_EQ(python_of("2 * device.cores"), "2 * 32");
 }
 
-TEST(ExprPython, WordsOfPythonAreChanged) { EXPECT_EQ(code_of("len + lambda"), "len_ + lambda_"); }
+TEST(ExprPython, WordsOfPythonAreChanged) {
+  EXPECT_EQ(python_of("len + lambda"), "len_ + lambda_");
+}
 
 constexpr const char* kDefinition = R"({
   "name": "scale", "op_type": "scale", "description": "Each element times two.",
@@ -67,9 +69,9 @@ base::Result<std::string> exported(const std::string& launch, const std::string&
 
 TEST(ExportMlxPython, WritesTheSignatureAndTheLaunch) {
   const auto text = exported(
-      R"("kernel": "k", "instantiate": [["T", "T"]], "groups": ["ceildiv(len, 64)", "k"],
+      R"json("kernel": "k", "instantiate": [["T", "T"]], "groups": ["ceildiv(len, 64)", "k"],
          "group_size": [64],
-         "args": ["x", {"i32": "k"}, {"atomic": "out", "init": 0}])",
+         "args": ["x", {"i32": "k"}, {"atomic": "out", "init": 0}])json",
       "y;");
   ASSERT_TRUE(text) << text.error().text();
   EXPECT_THAT(*text, HasSubstr("def scale(x, *, k, bias=None, stream=None):"));
@@ -87,7 +89,7 @@ TEST(ExportMlxPython, WritesTheSignatureAndTheLaunch) {
 
 TEST(ExportMlxPython, SourcesKeepTheirText) {
   const std::string launch =
-      R"("kernel": "k", "threads": ["len", "k"], "group_size": [64], "args": ["x", "out"])";
+      R"json("kernel": "k", "threads": ["len", "k"], "group_size": [64], "args": ["x", "out"])json";
   const auto plain = exported(launch, "a = '\\n';\n");
   ASSERT_TRUE(plain) << plain.error().text();
   EXPECT_THAT(*plain, HasSubstr("r\"\"\"a = '\\n';\n\"\"\""));
@@ -98,13 +100,13 @@ TEST(ExportMlxPython, SourcesKeepTheirText) {
 
 TEST(ExportMlxPython, RefusesWhatMlxDoesNotTake) {
   const auto offset = exported(
-      R"("kernel": "k", "threads": ["len"], "group_size": [64],
-         "args": [{"read": "x", "offset": "k"}, "out"])",
+      R"json("kernel": "k", "threads": ["len"], "group_size": [64],
+         "args": [{"read": "x", "offset": "k"}, "out"])json",
       "y;");
   ASSERT_FALSE(offset);
   EXPECT_THAT(offset.error().text(), HasSubstr("MLX takes no offset of a tensor"));
   const auto unknown = exported(
-      R"("kernel": "other", "threads": ["len"], "group_size": [64], "args": ["x", "out"])", "y;");
+      R"json("kernel": "other", "threads": ["len"], "group_size": [64], "args": ["x", "out"])json", "y;");
   ASSERT_FALSE(unknown);
   EXPECT_THAT(unknown.error().text(), HasSubstr("other.metal is its body"));
 }
