@@ -36,6 +36,7 @@ class MetalKernel:
         self.__doc__ = built.__doc__
 
     def __call__(self, *args, **kwargs):
+        __tracebackhide__ = True  # pytest shows the line that called the kernel
         from .engine import current
 
         engine = current()
@@ -52,6 +53,7 @@ class MetalKernel:
 
     def _let_mlx_check(self, args, kwargs):
         """Outputs where MLX takes the call without Metal: while it exports a function."""
+        __tracebackhide__ = True
         try:
             outputs = self._built(*args, **kwargs)
             return None if _METAL_IS_HERE else outputs

@@ -56,6 +56,7 @@ class Call:
 
     def run(self, inputs):
         """The outputs. Evaluates the inputs, warns, raises what was found."""
+        __tracebackhide__ = True
         self._write(inputs)
         self.report = self._check(self._engine.check_options())
         self._warn()
@@ -68,6 +69,7 @@ class Call:
         return [self._output(i) for i in range(len(self.spec.output_names))]
 
     def _check(self, options):
+        __tracebackhide__ = True
         engine = self._engine
         try:
             case = self.folder / "case.json"
@@ -205,6 +207,7 @@ class Launch:
 
 def run(engine, spec, inputs, launch):
     """Outputs of a call, as MLX arrays."""
+    __tracebackhide__ = True
     call = Call(engine, spec, launch)
     threads = math.prod(launch.threadgroup)
     if threads > _MOST_THREADS:
@@ -235,6 +238,7 @@ def _without_threads(call):
 def _differentiable(run_call, inputs):
     """Runs it where MLX may be tracing: a gradient through the kernel is the error that it is in
     MLX, not a zero."""
+    __tracebackhide__ = True
     if not inputs:
         return run_call([])
 
@@ -244,7 +248,11 @@ def _differentiable(run_call, inputs):
 
         return refused
 
-    function = mx.custom_function(lambda *arrays: run_call(arrays))
+    def traced(*arrays):
+        __tracebackhide__ = True
+        return run_call(arrays)
+
+    function = mx.custom_function(traced)
     function.vjp(refuse("vjp"))
     function.jvp(refuse("jvp"))
     function.vmap(refuse("vmap"))
