@@ -18,7 +18,7 @@ TOLERANCE = {mx.float32: 1e-5, mx.float16: 2e-3, mx.bfloat16: 1e-2}
 
 def programs():
     found = sorted(CHECKOUT.glob("tasks/*/naive/mlx/program.json"))
-    found += sorted(CHECKOUT.glob("tasks/*/experts/mlx_*/program.json"))
+    found += sorted(CHECKOUT.glob("tasks/*/experts/mlx*/program.json"))
     steps = sorted(CHECKOUT.glob("catalog/*/mlx/*/program.json"))
     if not os.environ.get("KSEARCH_ALL_PROGRAMS"):
         steps = [step for step in steps if is_last(step.parent)]
@@ -26,8 +26,8 @@ def programs():
 
 
 def is_last(step):
-    others = step.parent.glob("*/step.json")
-    return all(step.name not in json.dumps(json.loads(o.read_text()).get("after", "")) for o in others)
+    others = [json.loads(other.read_text()) for other in step.parent.glob("*/step.json")]
+    return not any(step.name in other["parents"] for other in others)
 
 
 def export(engine, program, folder, *arguments):
