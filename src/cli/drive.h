@@ -32,7 +32,7 @@ base::Result<std::optional<Writing>> open_writing(const Context& context, const 
                                                   std::chrono::milliseconds answer_time);
 
 struct Search {
-  evaluate::CpuSession* session = nullptr;
+  evaluate::OpenedSession* session = nullptr;
   const engineer::Catalog* catalog = nullptr;
   const Writing* writing = nullptr;  ///< null: the catalog alone
   store::Run* run = nullptr;
@@ -54,7 +54,7 @@ class Engineers {
  private:
   void write(const Search& search, engineer::Patience patience);
 
-  evaluate::CpuSession* session_;
+  evaluate::OpenedSession* session_;
   std::unique_ptr<engineer::Correspondent> correspondent_;
   std::unique_ptr<engineer::Planner> catalog_planner_, written_planner_, seeded_planner_;
   std::unique_ptr<engineer::Coder> catalog_coder_, written_coder_, seeded_coder_;
@@ -68,7 +68,7 @@ base::Result<void> drive(const Search& search);
 
 /// Measures each step of the winner by leaving it out, and writes RUN/ablation.json. Nothing where
 /// the catalog cannot leave out any.
-base::Result<void> ablate(evaluate::CpuSession& session, const engineer::Catalog& catalog,
+base::Result<void> ablate(evaluate::OpenedSession& session, const engineer::Catalog& catalog,
                           const search::Engine& engine, const std::filesystem::path& run,
                           const evaluate::Progress& progress);
 

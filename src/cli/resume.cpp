@@ -21,10 +21,10 @@ base::Result<int> resume(const Context& context, const ResumeOptions& options) {
   KS_TRY(const std::filesystem::path folder, find_run(options.run));
   KS_TRY(store::Run run, store::Run::open(folder));
   const EvaluateOptions on = options_of(run.info());
-  KS_TRY(task::Task task, task::load_task(run.info().task_folder));
+  KS_TRY(task::Task task, task::load_task(run.info().task_folder, on.target));
   if (!on.where.empty()) KS_RETURN_IF_ERROR(task::keep_where(task, on.where));
   KS_TRY(const engineer::Catalog catalog,
-         engineer::load_catalog(context.home.catalog_folder(task, kernel::Dialect::cpp),
+         engineer::load_catalog(context.home.catalog_folder(task, dialect_for(on.target)),
                                 task.definition));
 
   const InterruptWatch interrupts;

@@ -16,10 +16,11 @@ namespace {
 constexpr int kFirstNodes = 8;
 
 search::Config config_of(const RunOptions& options, const EngineerChoice& choice,
-                         const task::Task& task, const evaluate::CpuSession& session) {
+                         const task::Task& task, const evaluate::OpenedSession& session) {
   search::Config config;
   config.task = task.definition.name;
   config.target = options.on.target;
+  config.dialect = session.dialect();
   config.device = session.device().name;
   config.engineer = choice.text();
   config.strategy = options.strategy;
@@ -51,7 +52,7 @@ std::string system_name() {
   return fmt::format("{} {} {}", names.sysname, names.release, names.machine);
 }
 
-store::RunInfo info_of(const RunOptions& options, const evaluate::CpuSession& session,
+store::RunInfo info_of(const RunOptions& options, const evaluate::OpenedSession& session,
                        const search::Config& config, const engineer::Catalog& catalog,
                        const std::filesystem::path& folder, const std::filesystem::path& python) {
   store::RunInfo info;
@@ -60,7 +61,9 @@ store::RunInfo info_of(const RunOptions& options, const evaluate::CpuSession& se
   info.task_folder = std::filesystem::absolute(session.task().folder).lexically_normal().string();
   info.target = options.on.target;
   info.device = kernel::to_json(session.device());
-  info.threads = static_cast<int>(session.device().cores);
+  info.threads = session.dialect() == kernel::Dialect::cpp
+                     ? static_cast<int>(session.device().cores)
+                     : options.on.threads;
   info.where = options.on.where;
   info.engineer = info.planner = info.coder = config.engineer;
   info.python = python.string();
@@ -79,15 +82,15 @@ store::RunInfo info_of(const RunOptions& options, const evaluate::CpuSession& se
 
 base::Result<int> run(const Context& context, const RunOptions& options) {
   // What can be wrong with the command line is found before anything is measured.
-  KS_TRY(task::Task task, open_task(context.home, options.on.task));
+  KS_TRY(task::Task task, open_task(context.home, options.on.task, options.on.target));
   if (!options.on.where.empty()) KS_RETURN_IF_ERROR(task::keep_where(task, options.on.where));
   KS_TRY(const auto python, context.home.python(options.on.python));
   KS_TRY(const engineer::Catalog catalog,
-         engineer::load_catalog(context.home.catalog_folder(task, kernel::Dialect::cpp),
+         engineer::load_catalog(context.home.catalog_folder(task, dialect_for(options.on.target)),
                                 task.definition));
   if (options.engineer == "catalog" && catalog.steps.empty())
     return base::usage_error(
-        context.home.catalog_folder(task, kernel::Dialect::cpp).string(),
+        context.home.catalog_folder(task, dialect_for(options.on.target)).string(),
         "there is no step: the catalog knows nothing of this operation",
         "put one there (CONTRIBUTING.md: a catalog step); ksearch eval judges single programs");
   const std::filesystem::path folder = options.out.empty() ? new_run_folder(task.definition.name)
