@@ -197,10 +197,11 @@ class Launch:
     def __init__(
         self, output_shapes, output_dtypes, grid, threadgroup, template=None, init_value=None
     ):
-        self.output_shapes = [list(shape) for shape in output_shapes]
+        # MLX takes NumPy's integers too.
+        self.output_shapes = [[int(size) for size in shape] for shape in output_shapes]
         self.output_dtypes = list(output_dtypes)
-        self.grid = tuple(grid)
-        self.threadgroup = tuple(threadgroup)
+        self.grid = tuple(int(size) for size in grid)
+        self.threadgroup = tuple(int(size) for size in threadgroup)
         self.template = list(template or ())
         self.init_value = init_value
 

@@ -78,6 +78,12 @@ def test_group_is_clamped_to_the_grid():
     assert y.tolist() == [81] * 8
 
 
+def test_sizes_may_be_numpys():
+    numpy = pytest.importorskip("numpy")
+    (y,) = launch(kernel(), mx.arange(8, dtype=mx.float32), grid=(numpy.prod((2, 4)), 1, 1))
+    assert y.tolist() == list(range(8))
+
+
 def test_tail_group_is_smaller():
     source = "y[thread_position_in_grid.x] = threadgroup_position_in_grid.x;"
     (y,) = launch(kernel(source, ()), shape=(10,), grid=(10, 1, 1), threadgroup=(4, 1, 1))

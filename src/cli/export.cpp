@@ -43,7 +43,7 @@ std::string why_not_certified(const evaluate::Certificate* certificate) {
 
 base::Result<Subject> from_run(const fs::path& folder) {
   KS_TRY(const store::RunData data, store::read_run(folder));
-  KS_TRY(task::Task task, task::load_task(data.info.task_folder));
+  KS_TRY(task::Task task, task::load_task(data.info.task_folder, data.info.target));
   if (!data.info.where.empty()) KS_RETURN_IF_ERROR(task::keep_where(task, data.info.where));
   KS_TRY(const search::Resumed resumed, search::reconstruct(data, task.definition));
   const search::Engine& engine = resumed.engine;
@@ -60,7 +60,9 @@ base::Result<Subject> from_run(const fs::path& folder) {
   subject.credit = {
       fmt::format("Found by ksearch {}: run {}, step {}, program {}.", data.info.ksearch_version,
                   data.info.run, record->node_id, record->hash),
-      fmt::format("Measured on {}:", device.name)};
+      summary.best && summary.best->modelled
+          ? fmt::format("By a model of {}'s time, which is no measurement:", device.name)
+          : fmt::format("Measured on {}:", device.name)};
   const evaluate::Certificate* certificate = report::certificate_of(engine, record->hash);
   if (summary.best) {
     for (const std::string& line :
@@ -79,14 +81,14 @@ base::Result<Subject> from_run(const fs::path& folder) {
 }
 
 base::Result<Subject> from_program(const Context& context, const fs::path& path,
-                                   const std::string& task_name) {
+                                   const std::string& task_name, std::string_view target) {
   std::string name = task_name;
   if (name.empty()) {
     KS_TRY(const std::string text, os::read_file(path));
     KS_TRY(const base::Json json, base::parse_json(text, path.string()));
     if (json.is_object()) name = json.value("task", "");
   }
-  KS_TRY(task::Task task, open_task(context.home, name));
+  KS_TRY(task::Task task, open_task(context.home, name, target));
   KS_TRY(const kernel::Program program, kernel::load_program(path, task.definition));
   kernel::HardwareProfile device = target::describe_cpu(1);
   if (program.dialect == kernel::Dialect::mlx) {
@@ -159,7 +161,8 @@ base::Result<int> export_files(const Context& context, const ExportOptions& opti
   const bool is_program = fs::is_regular_file(program);
   Subject subject;
   if (is_program) {
-    KS_TRY(subject, from_program(context, program, options.task));
+    const std::string_view target = options.as == "mlx-python" ? "metal" : "cpu";
+    KS_TRY(subject, from_program(context, program, options.task, target));
   } else {
     KS_TRY(const fs::path folder, find_run(options.what));
     KS_TRY(subject, from_run(folder));
