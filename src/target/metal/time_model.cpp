@@ -322,7 +322,10 @@ base::Result<ModelledLaunch> model_launch(const GpuProfile& gpu, const GpuLaunch
 }
 
 ModelledProgram model_program(const GpuProfile& gpu, std::vector<ModelledLaunch> launches,
-                              const std::vector<double>& times) {
+                              const std::vector<double>& times, double a_buffer) {
+  // The last letter of "applegpu_g13s": phone, base, Max, Ultra (mlx issue 4521).
+  if (a_buffer <= 0)
+    a_buffer = gpu.architecture.ends_with('p') ? 20 : gpu.architecture.ends_with('g') ? 40 : 50;
   ModelledProgram program;
   double count = 0;
   for (std::size_t i = 0; i < launches.size(); ++i) {
@@ -330,8 +333,7 @@ ModelledProgram model_program(const GpuProfile& gpu, std::vector<ModelledLaunch>
     count += times[i];
   }
   // The first command buffer is always under way; each further one is a boundary.
-  program.seconds +=
-      std::floor((count - 1) / kOperationsABuffer) * gpu.at("command_buffer_seconds");
+  program.seconds += std::floor((count - 1) / a_buffer) * gpu.at("command_buffer_seconds");
   program.launches = std::move(launches);
   return program;
 }
