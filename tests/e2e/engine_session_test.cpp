@@ -68,7 +68,7 @@ class EngineSessionTest : public ::testing::Test {
                     "group_size": [)" + threads + R"(],
                     "args": ["x", {"i32": "cols"}, "out"]}]})";
     auto json = base::parse_json(text, "test");
-    auto parsed = kernel::parse_program(*json, session_->task().definition, "test");
+    auto parsed = kernel::parse_program(*json, session_->task().definition, "test", nullptr);
     EXPECT_TRUE(parsed) << parsed.error().text();
     return *parsed;
   }

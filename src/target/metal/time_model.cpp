@@ -36,14 +36,14 @@ const Json& part(const Json& json, const char* key) {
   return found == json.end() ? kEmpty : *found;
 }
 
+/// The kind whose cost a kind of another width has.
 std::string family_of(std::string_view kind) {
   const std::size_t dot = kind.find('.');
-  const std::string type(kind.substr(0, dot));
-  if (dot == std::string_view::npos) return type;
-  const std::string what(kind.substr(dot + 1));
-  if (type == "half" || type == "bfloat") return "float." + what;
-  if (type == "short" || type == "bool") return "int." + what;
-  return type;
+  if (dot == std::string_view::npos) return std::string(kind);
+  const std::string_view type = kind.substr(0, dot), what = kind.substr(dot);
+  if (type == "half" || type == "bfloat") return "float" + std::string(what);
+  if (type == "short" || type == "bool") return "int" + std::string(what);
+  return std::string(kind);
 }
 
 struct BufferTraffic {
