@@ -118,7 +118,7 @@ def test_the_file_says_what_it_is(engine, tmp_path):
     assert "x [rows, cols] T" in module.rows.__doc__
     with pytest.raises(ValueError, match="x has 3 dimensions, 2 are meant"):
         module.rows(mx.zeros((1, 2, 3)))
-    with pytest.raises(TypeError, match="x is mlx.core.int32; mlx.core.float32 will do"):
+    with pytest.raises(TypeError, match="x is mlx.core.int32; mlx.core.float32.* will do"):
         module.rows(mx.zeros((2, 3), dtype=mx.int32))
 
 
