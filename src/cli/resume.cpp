@@ -41,8 +41,9 @@ base::Result<int> resume(const Context& context, const ResumeOptions& options) {
     KS_TRY(const EngineerChoice choice, parse_engineer(run.info().engineer));
     KS_TRY(const kernel::HardwareProfile device,
            kernel::parse_hardware(run.info().device, "run.json: device"));
+    KS_TRY(const ModelOptions model, model_options_of(run.info()));
     KS_TRY(const auto writing, open_writing(context, session->task(), device, choice, catalog,
-                                            answer_time_of(run.info())));
+                                            {answer_time_of(run.info()), model, std::nullopt}));
     Search search;
     search.session = session.get();
     search.catalog = &catalog;

@@ -27,7 +27,8 @@ search::Config config_of(const RunOptions& options, const EngineerChoice& choice
   config.limits.evaluations = options.evaluations;
   config.limits.wall = options.time;
   config.limits.tokens = options.tokens;
-  const bool limited = options.time || options.evaluations || options.tokens;
+  config.limits.cost_usd = options.cost_usd;
+  const bool limited = options.time || options.evaluations || options.tokens || options.cost_usd;
   const bool folder = choice.writer == EngineerChoice::Writer::folder;
   if (!limited && !folder) config.limits.wall = kDefaultTime;
   // Somebody who is asked for a whole first tree has more to say than one update's worth.
@@ -63,6 +64,8 @@ store::RunInfo info_of(const RunOptions& options, const evaluate::CpuSession& se
   info.threads = static_cast<int>(session.device().cores);
   info.where = options.on.where;
   info.engineer = info.planner = info.coder = config.engineer;
+  if (!options.model.planner.empty()) info.planner = "llm:" + options.model.planner;
+  if (!options.model.coder.empty()) info.coder = "llm:" + options.model.coder;
   info.python = python.string();
   info.search = search::to_json(config);
   info.knowledge = {{"catalog", catalog_hash(catalog)}};
@@ -71,7 +74,8 @@ store::RunInfo info_of(const RunOptions& options, const evaluate::CpuSession& se
   info.environment = {
       {"compiler", session.compiler()}, {"sandbox", session.sandbox()}, {"system", system_name()}};
   info.options = {{"unsafe_no_sandbox", options.on.no_sandbox},
-                  {"answer_seconds", options.answer_time.count()}};
+                  {"answer_seconds", options.answer_time.count()},
+                  {"model", to_json(options.model)}};
   return info;
 }
 
@@ -98,6 +102,9 @@ base::Result<int> run(const Context& context, const RunOptions& options) {
     choice.value = std::filesystem::absolute(choice.value).lexically_normal().string();
     KS_RETURN_IF_ERROR(engineer::check_new_folder(choice.value));
   }
+  const Reach reach{options.answer_time, options.model, options.cost_usd};
+  if (choice.writer == EngineerChoice::Writer::model)
+    KS_RETURN_IF_ERROR(endpoints_of(context, choice, reach));
   const InterruptWatch interrupts;
   const auto watcher = make_watcher(context, task.definition.name, options.json);
   const evaluate::Progress progress = [&](std::string_view what) { watcher->progress(what); };
@@ -110,7 +117,12 @@ base::Result<int> run(const Context& context, const RunOptions& options) {
       "baselines.json", base::to_text(evaluate::to_json(session->session().baselines()))));
 
   KS_TRY(const auto writing,
-         open_writing(context, task, session->device(), choice, catalog, options.answer_time));
+         open_writing(context, task, session->device(), choice, catalog, reach));
+  if (writing && writing->planner)
+    watcher->on({{},
+                 event::Note{forecast(*writing->planner, *writing->coder,
+                                      llm::estimated_tokens(writing->prompts.spec()),
+                                      config.limits.evaluations)}});
   Search search;
   search.session = session.get();
   search.catalog = &catalog;

@@ -106,6 +106,7 @@ Question Prompts::fill(const char* file, const char* kind,
   values["spec"] = spec_;
   std::vector<llm::Cut> cuts;
   Question question{kind, prompts_.at(file).fill(values, &cuts), in_words(cuts, file)};
+  if (question.text.starts_with(spec_)) question.shared = spec_.size();
   return question;
 }
 

@@ -13,22 +13,26 @@ namespace {
 class Conversation {
  public:
   Conversation(const Prompts& prompts, Correspondent& correspondent, Question question,
-               std::uint64_t request, std::string title)
-      : prompts_(prompts), correspondent_(correspondent), question_(std::move(question)) {
-    letter_ = {request, 0, question_.kind, std::move(title), question_.text};
+               Letter letter)
+      : prompts_(prompts),
+        correspondent_(correspondent),
+        question_(std::move(question)),
+        letter_(std::move(letter)) {
+    letter_.kind = question_.kind;
+    letter_.text = question_.text;
+    letter_.shared = question_.shared;
     notes = question_.notes;
   }
 
-  LetterReply ask() {
-    ++usage.calls;
-    usage.estimated = true;
-    usage.tokens_in += llm::estimated_tokens(letter_.text);
+  decltype(LetterReply::what) ask() {
     LetterReply reply = correspondent_.ask(letter_);
-    if (const auto* raw = std::get_if<llm::RawReply>(&reply)) {
+    Usage took{llm::estimated_tokens(letter_.text), 0, 0, 1, true};
+    if (const auto* raw = std::get_if<llm::RawReply>(&reply.what)) {
       answer_ = raw->text;
-      usage.tokens_out += llm::estimated_tokens(raw->text);
+      took.tokens_out = llm::estimated_tokens(raw->text);
     }
-    return reply;
+    usage += reply.usage.value_or(took);
+    return std::move(reply.what);
   }
 
   /// The next question says why the last answer could not be used.
@@ -150,8 +154,12 @@ tree::EditScript script_of(const tree::Tree& model, const tree::Tree& onto) {
 }
 
 PlanReply WrittenPlanner::plan(const PlanRequest& request, const tree::Tree& tree) {
-  Conversation talk(*prompts_, *correspondent_, prompts_->plan(request, tree), request.id,
-                    request.cycle ? request.cycle->node_id : std::string());
+  Letter letter;
+  letter.request = request.id;
+  letter.asked = request.asked;
+  letter.title = request.cycle ? request.cycle->node_id : std::string();
+  letter.plan = true;
+  Conversation talk(*prompts_, *correspondent_, prompts_->plan(request, tree), std::move(letter));
   const auto answer = [&](decltype(PlanReply::what) what) {
     return PlanReply{std::move(what), talk.usage, std::move(talk.notes)};
   };
@@ -163,8 +171,9 @@ PlanReply WrittenPlanner::plan(const PlanRequest& request, const tree::Tree& tre
   std::optional<Best> best;  // of scripts of which some operations are refused
   int unreadable = 0, refused = 0;
   while (true) {
-    LetterReply reply = talk.ask();
+    const auto reply = talk.ask();
     if (const auto* lost = std::get_if<Lost>(&reply)) return answer(*lost);
+    if (const auto* no = std::get_if<Refused>(&reply)) return answer(*no);
     auto read = read_plan(std::get<llm::RawReply>(reply), asks_for_tree(request, tree), tree);
     if (!read) {
       const std::string& reason = read.error().message;
@@ -196,14 +205,18 @@ PlanReply WrittenPlanner::plan(const PlanRequest& request, const tree::Tree& tre
 }
 
 CodeReply WrittenCoder::code(const CodeRequest& request) {
-  Conversation talk(*prompts_, *correspondent_, prompts_->code(request), request.id,
-                    request.action ? request.action->title : std::string());
+  Letter letter;
+  letter.request = request.id;
+  letter.asked = request.asked;
+  letter.title = request.action ? request.action->title : std::string();
+  Conversation talk(*prompts_, *correspondent_, prompts_->code(request), std::move(letter));
   const auto answer = [&](decltype(CodeReply::what) what) {
     return CodeReply{std::move(what), talk.usage, std::move(talk.notes)};
   };
   for (int unreadable = 0;; ++unreadable) {
-    LetterReply reply = talk.ask();
+    const auto reply = talk.ask();
     if (const auto* lost = std::get_if<Lost>(&reply)) return answer(*lost);
+    if (const auto* no = std::get_if<Refused>(&reply)) return answer(*no);
     auto read = llm::read_program(std::get<llm::RawReply>(reply), expected_files(request));
     std::string reason;
     if (!read) {

@@ -69,18 +69,22 @@ class OneAtATime {
       };
     };
     Answered answered{request.id, engineer::PlanReply{}};
-    std::visit(
-        Match{[&](const engineer::PlanRequest& plan) {
-                answered.reply = hands_.planner->plan(plan, engine_.tree());
-              },
-              [&](const engineer::CodeRequest& code) { answered.reply = hands_.coder->code(code); },
-              [&](const EvaluateRequest& evaluate) {
-                answered.reply = hands_.evaluate(evaluate.job, progress_of(evaluate.node_id));
-              },
-              [&](const CertifyRequest& certify) {
-                answered.reply = hands_.certify(certify, progress_of(certify.node_id));
-              }},
-        request.what);
+    std::visit(Match{[&](engineer::PlanRequest plan) {
+                       plan.asked = request.asked;
+                       answered.reply = hands_.planner->plan(plan, engine_.tree());
+                     },
+                     [&](engineer::CodeRequest code) {
+                       code.asked = request.asked;
+                       answered.reply = hands_.coder->code(code);
+                     },
+                     [&](const EvaluateRequest& evaluate) {
+                       answered.reply =
+                           hands_.evaluate(evaluate.job, progress_of(evaluate.node_id));
+                     },
+                     [&](const CertifyRequest& certify) {
+                       answered.reply = hands_.certify(certify, progress_of(certify.node_id));
+                     }},
+               request.what);
     return answered;
   }
 

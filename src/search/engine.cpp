@@ -165,6 +165,8 @@ void Engine::State::announce_answer(const Request& request, std::string answer, 
   const std::int64_t tokens = usage.tokens_in + usage.tokens_out;
   spent.tokens += tokens;
   spent.cost_usd += usage.cost_usd;
+  spent.tokens_out += usage.tokens_out;
+  spent.tokens_cached += usage.tokens_cached;
   spent.calls += usage.calls;
   spent.tokens_estimated = spent.tokens_estimated || usage.estimated;
   emit(event::Answered{request.id, std::string(kind(request)), std::move(answer), std::move(what),
