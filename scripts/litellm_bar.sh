@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=${1:-/tmp/ksearch-litellm}
-ksearch=$PWD/build/${KSEARCH_PRESET:-dev}/bin/ksearch
+ksearch=${KSEARCH:-$PWD/build/${KSEARCH_PRESET:-dev}/bin/ksearch}
 port=${PORT:-4011}
 [ -x "$ksearch" ] || { echo "$ksearch is not built" >&2; exit 3; }
 [ -x "$venv/bin/litellm" ] || { python3 -m venv "$venv"; "$venv/bin/pip" install -q 'litellm[proxy]'; }
@@ -27,11 +27,14 @@ models = [{"model_name": name, "litellm_params": {"model": "openai/" + name, "ap
           for name, text in [("planner", plan), ("coder", program)]]
 pathlib.Path(sys.argv[1]).write_text(json.dumps({"model_list": models}))  # JSON is YAML
 PY
-LITELLM_LOCAL_MODEL_COST_MAP=True "$venv/bin/litellm" --config "$work/config.yaml" --port "$port" > "$work/log" 2>&1 &
+# It does not start without a key of its own.
+KSEARCH_API_KEY=sk-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+export KSEARCH_API_KEY
+LITELLM_MASTER_KEY=$KSEARCH_API_KEY LITELLM_LOCAL_MODEL_COST_MAP=True "$venv/bin/litellm" --config "$work/config.yaml" --port "$port" > "$work/log" 2>&1 &
 server=$!
 for _ in $(seq 240); do
   curl -s "http://127.0.0.1:$port/health/liveliness" > /dev/null && break
-  kill -0 "$server" || { cat "$work/log" >&2; exit 3; }
+  kill -0 "$server" || { tail -n 30 "$work/log" >&2; server=; exit 3; }
   sleep 0.5
 done
 

@@ -31,6 +31,7 @@ struct Parsed {
   DevicesOptions devices;
   NewTaskOptions new_task;
   ModelsOptions models;
+  McpOptions mcp;
 };
 
 const CLI::Range kCount(1, 1000000000, "COUNT");
@@ -159,6 +160,10 @@ void setup_run(CLI::App& app, Parsed& parsed) {
   app.add_option("--stagnation", options.stagnation, "Attempts without progress that end a cycle")
       ->capture_default_str()
       ->check(kCount);
+  app.add_option("--lanes", options.lanes,
+                 "Actions under way at a time: models think about some while one is measured")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
   app.add_option("--out", options.out, "Folder of the run [runs/TASK-TIME]");
   add_json(app, options.json);
 }
@@ -311,7 +316,7 @@ struct Entry {
   void (*setup)(CLI::App&, Parsed&);
   Arguments (*take)(Parsed&);
 };
-constexpr std::array<Entry, 12> kCommands{{
+constexpr std::array<Entry, 13> kCommands{{
     {"run", "Search for a fast program", setup_run, [](Parsed& p) -> Arguments { return p.run; }},
     {"resume", "Go on with a run that was stopped or killed", setup_resume,
      [](Parsed& p) -> Arguments { return p.resume; }},
@@ -331,6 +336,8 @@ constexpr std::array<Entry, 12> kCommands{{
      [](Parsed& p) -> Arguments { return p.tasks; }},
     {"models", "Language models: whose keys and prices are known here, and whether one answers",
      setup_models, [](Parsed& p) -> Arguments { return p.models; }},
+    {"mcp", "Serve the search to a coding agent (Model Context Protocol, standard streams)",
+     [](CLI::App&, Parsed&) {}, [](Parsed& p) -> Arguments { return p.mcp; }},
     {"devices", "This machine, or a GPU by name: what it is and what it reaches", setup_devices,
      [](Parsed& p) -> Arguments { return p.devices; }},
     {"new-task", "A folder with a task of your own, to start from", setup_new_task,

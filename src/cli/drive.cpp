@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <thread>
@@ -199,9 +200,10 @@ base::Result<void> drive(const Search& search) {
   const base::SteadyClock clock;
   const auto began = clock.now();
   const auto elapsed = [&] { return search.already + (clock.now() - began); };
+  std::atomic<bool> over = false;  // nobody waits for planner and coder any more
   engineer::Patience patience;
   patience.give_up = [&, wall = search.engine->config().limits.wall] {
-    return InterruptWatch::interrupted() || (wall && elapsed() >= *wall);
+    return over || InterruptWatch::interrupted() || (wall && elapsed() >= *wall);
   };
   patience.say = [&](const std::string& what) {
     search.watcher->on({elapsed(), event::Note{what}});
@@ -221,7 +223,10 @@ base::Result<void> drive(const Search& search) {
   options.pause = pause_after_loss;
   if (search.certify_only && search.engine->phase() == search::Phase::searching)
     options.stop_asked = [] { return search::Stop{"asked to certify", true}; };
-  return search::run_one_at_a_time(*search.engine, engineers.start(), engineers.hands(), options);
+  options.abandon = [&] { over = true; };
+  const bool several = search.engine->config().lanes > 1;
+  return (several ? search::run_overlapped : search::run_one_at_a_time)(
+      *search.engine, engineers.start(), engineers.hands(), options);
 }
 
 base::Result<void> ablate(evaluate::CpuSession& session, const engineer::Catalog& catalog,

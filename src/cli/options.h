@@ -47,6 +47,7 @@ struct RunOptions {
   std::optional<std::int64_t> tokens;
   std::optional<double> cost_usd;
   int stagnation = 5;
+  int lanes = 1;    ///< cycles at the same time
   std::string out;  ///< folder of the run; empty: runs/TASK-TIME
   bool json = false;
 };
@@ -107,6 +108,8 @@ struct ModelsOptions {
   bool json = false;
 };
 
+struct McpOptions {};
+
 struct DevicesOptions {
   std::string name;  ///< of a GPU that is known as data; empty: this machine
   int threads = 0;
@@ -148,6 +151,6 @@ struct NewTaskOptions {
 
 using Arguments = std::variant<RunOptions, ResumeOptions, EvalOptions, SpecOptions, ReportOptions,
                                CompareOptions, ExportOptions, CheckOptions, TasksOptions,
-                               DevicesOptions, NewTaskOptions, ModelsOptions>;
+                               DevicesOptions, NewTaskOptions, ModelsOptions, McpOptions>;
 
 }  // namespace ksearch::cli

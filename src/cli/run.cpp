@@ -1,19 +1,11 @@
 // ksearch run: a new search.
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-#include <sys/utsname.h>
-
-#include <ctime>
-
-#include "base/hash.h"
 #include "cli/commands.h"
 #include "cli/drive.h"
 #include "cli/interrupt.h"
+#include "cli/run_info.h"
 
 namespace ksearch::cli {
 namespace {
-
-constexpr int kFirstNodes = 8;
 
 search::Config config_of(const RunOptions& options, const EngineerChoice& choice,
                          const task::Task& task, const evaluate::CpuSession& session) {
@@ -31,52 +23,11 @@ search::Config config_of(const RunOptions& options, const EngineerChoice& choice
   const bool limited = options.time || options.evaluations || options.tokens || options.cost_usd;
   const bool folder = choice.writer == EngineerChoice::Writer::folder;
   if (!limited && !folder) config.limits.wall = kDefaultTime;
-  // Somebody who is asked for a whole first tree has more to say than one update's worth.
   if (choice.writer != EngineerChoice::Writer::none && !choice.catalog)
     config.first_nodes = kFirstNodes;
   config.stagnation = options.stagnation;
+  config.lanes = options.lanes;
   return config;
-}
-
-/// One hash over every step's name and program: which catalog it was.
-std::string catalog_hash(const engineer::Catalog& catalog) {
-  std::string all;
-  for (const engineer::Step& step : catalog.steps)
-    all += step.name + " " + step.program.hash() + "\n";
-  return base::short_hash(all);
-}
-
-std::string system_name() {
-  utsname names{};
-  if (uname(&names) != 0) return "unknown";
-  return fmt::format("{} {} {}", names.sysname, names.release, names.machine);
-}
-
-store::RunInfo info_of(const RunOptions& options, const evaluate::CpuSession& session,
-                       const search::Config& config, const engineer::Catalog& catalog,
-                       const std::filesystem::path& folder, const std::filesystem::path& python) {
-  store::RunInfo info;
-  info.run = folder.filename().string();
-  info.task = session.task().definition.name;
-  info.task_folder = std::filesystem::absolute(session.task().folder).lexically_normal().string();
-  info.target = options.on.target;
-  info.device = kernel::to_json(session.device());
-  info.threads = static_cast<int>(session.device().cores);
-  info.where = options.on.where;
-  info.engineer = info.planner = info.coder = config.engineer;
-  if (!options.model.planner.empty()) info.planner = "llm:" + options.model.planner;
-  if (!options.model.coder.empty()) info.coder = "llm:" + options.model.coder;
-  info.python = python.string();
-  info.search = search::to_json(config);
-  info.knowledge = {{"catalog", catalog_hash(catalog)}};
-  info.ksearch_version = KSEARCH_VERSION;
-  info.created_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-  info.environment = {
-      {"compiler", session.compiler()}, {"sandbox", session.sandbox()}, {"system", system_name()}};
-  info.options = {{"unsafe_no_sandbox", options.on.no_sandbox},
-                  {"answer_seconds", options.answer_time.count()},
-                  {"model", to_json(options.model)}};
-  return info;
 }
 
 }  // namespace
@@ -112,7 +63,7 @@ base::Result<int> run(const Context& context, const RunOptions& options) {
   const search::Config config = config_of(options, choice, task, *session);
   KS_TRY(search::Engine engine, search::Engine::make(config));
   KS_TRY(store::Run run,
-         store::Run::create(folder, info_of(options, *session, config, catalog, folder, python)));
+         store::Run::create(folder, run_info(options, *session, config, catalog, folder, python)));
   KS_RETURN_IF_ERROR(run.replace_file(
       "baselines.json", base::to_text(evaluate::to_json(session->session().baselines()))));
 

@@ -67,8 +67,8 @@ const char* code_file(const CodeRequest& request) {
 std::string last_text(const CodeRequest& request) {
   if (!request.last) return "none\n";
   if (is_duplicate(*request.last))
-    return "Your last answer repeats a program that was tried before (the same code up to spacing "
-           "and comments), so it was not measured again. Write something else.\n" +
+    return "Your last answer repeats a program that was tried before (the same code up to spacing, "
+           "comments and names), so it was not measured again. Write something else.\n" +
            describe(*request.last);
   return describe(*request.last);
 }

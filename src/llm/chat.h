@@ -70,7 +70,7 @@ struct Failure {
   Kind kind = Kind::network;
   std::string message = {};
   std::optional<std::chrono::milliseconds> retry_after = {};
-  std::string parameter = {};
+  std::string parameter = {};  ///< that the server cannot do with, or cannot do: "stream"
   /// Whether the same request may succeed later.
   bool passing() const { return kind <= Kind::empty; }
 };

@@ -96,9 +96,11 @@ Got<Said> Client::part(const Inquiry& inquiry, const std::vector<std::string>& p
     watch.ended(done);
     if (!done.failure) return Said{std::move(done.text), done.stop, done.tokens};
     const Failure& failure = *done.failure;
-    if (failure.kind == Kind::parameter && do_without(failure.parameter)) continue;
     const int tries = failure.kind == Kind::empty ? kEmptyTries : options_.tries;
-    if (!failure.passing() || ++failed >= tries) return std::unexpected(failure);
+    // A server's own failure may pass: twice in a row is no accident.
+    const bool certain = failure.kind == Kind::parameter || ++failed > 1;
+    if (certain && !failure.parameter.empty() && do_without(failure.parameter)) continue;
+    if (!failure.passing() || failed >= tries) return std::unexpected(failure);
     const milliseconds time = pause(failed, failure);
     if (time > options_.patience) return std::unexpected(failure);
     if (options_.say && time >= milliseconds(1000))
@@ -115,7 +117,7 @@ Call Client::call(const Inquiry& inquiry, const std::vector<std::string>& parts)
   int max_output = options_.max_output > 0 ? options_.max_output : quirks.max_output;
   if (quirks.max_output > 0) max_output = std::min(max_output, quirks.max_output);
   Ask ask = ask_of(inquiry, parts, endpoint_, max_output);
-  ask.stream = options_.stream;
+  ask.stream = options_.stream && quirks.stream;
   base::Json json = endpoint_.wire->request(ask, quirks);
   lay_over(json, quirks.body);
   HttpRequest request{
@@ -175,8 +177,11 @@ bool Client::do_without(const std::string& parameter) {
   const std::lock_guard lock(mutex_);
   const auto seen = fmt::format("{} does not take {}: left out", endpoint_.model, parameter);
   if (std::ranges::find(notes_, seen) != notes_.end()) return false;
+  if (parameter == "stream" && !options_.stream) return false;
   notes_.push_back(seen);
-  if (parameter == "stream_options") {
+  if (parameter == "stream") {
+    quirks_.stream = false;
+  } else if (parameter == "stream_options") {
     quirks_.stream_usage = false;
   } else if (parameter == "response_format" || parameter == "text.format") {
     quirks_.json = false;

@@ -16,6 +16,7 @@ base::Result<void> read_quirks(const Json& json, const std::string& where, Quirk
   ObjectReader in(json, where);
   quirks.max_tokens = in.text_or("max_tokens", quirks.max_tokens);
   quirks.json = in.boolean_or("json", quirks.json);
+  quirks.stream = in.boolean_or("stream", quirks.stream);
   quirks.stream_usage = in.boolean_or("stream_usage", quirks.stream_usage);
   quirks.cache_marks = in.boolean_or("cache_marks", quirks.cache_marks);
   quirks.max_output = static_cast<int>(in.integer_or("max_output", quirks.max_output));

@@ -79,6 +79,8 @@ Failure failure_of(int status, const std::string& code, const std::string& type,
   Failure failure{kind_of(status, all), message};
   if (failure.message.empty()) failure.message = code.empty() ? type : code;
   if (status != 200) failure.message = fmt::format("{} (status {})", failure.message, status);
+  // "Error processing stream start"; not "upstream connect error".
+  if (failure.kind == Kind::server && says(" " + all, {" stream"})) failure.parameter = "stream";
   if (failure.kind != Kind::bad_request) return failure;
   // Where the parameter is not named, the message names it: "Unsupported parameter: 'max_tokens'".
   const auto take = [&](auto&& named) {
@@ -194,7 +196,10 @@ Got<Said> read_reply(const Wire& wire, int status, const Headers& headers, std::
   const bool stream = type != headers.end() && type->second.contains("event-stream");
   const auto said = [&]() -> Got<Said> {
     if (stream && status == 200) return read_stream(wire, body);
-    const auto json = base::parse_json(body, "reply");
+    const std::vector<std::string> events =
+        body.starts_with("data:") ? sse_data(body) : std::vector<std::string>();
+    const auto json =
+        base::parse_json(events.empty() ? body : std::string_view(events.front()), "reply");
     if (!json) {
       if (status != 200) return std::unexpected(failure_of(status, "", "", "", glimpse(body)));
       return std::unexpected(Failure{Kind::malformed, "the reply is no JSON: " + glimpse(body)});

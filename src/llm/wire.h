@@ -17,6 +17,7 @@ namespace ksearch::llm {
 struct Quirks {
   std::string max_tokens;    ///< member for the limit in "chat"; empty: max_tokens
   bool json = true;          ///< one JSON object can be asked for
+  bool stream = true;        ///< it can stream
   bool stream_usage = true;  ///< counts of a stream have to be asked for, and may be
   bool cache_marks = true;   ///< where the shared part ends is marked (Anthropic)
   int max_output = 0;        ///< tokens the model can write at most; 0: unknown

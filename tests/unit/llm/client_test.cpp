@@ -165,6 +165,24 @@ TEST(Client, DoesWithoutWhatAServerDoesNotKnow) {
   EXPECT_EQ(stubborn.ask().error().kind, Kind::parameter) << "once only";
 }
 
+TEST(Client, WhatCannotStreamIsAskedInOnePiece) {
+  const HttpReply cannot{500,
+                         {{"content-type", "text/event-stream"}},
+                         "data: {\"error\": {\"message\": \"Error processing stream start\"}}\n\n",
+                         {}};
+  Bench bench({cannot, cannot, whole("yes")});
+  ASSERT_TRUE(bench.ask());
+  EXPECT_THAT(bench.keep.calls[0].failure->message,
+              testing::StartsWith("Error processing stream start"));
+  EXPECT_TRUE(bench.transport.body(1).contains("stream")) << "once may be an accident";
+  EXPECT_FALSE(bench.transport.body(2).contains("stream"));
+  EXPECT_EQ(bench.waits.size(), 1u);
+  Bench upstream(
+      {bad(502, "upstream connect error"), bad(502, "upstream connect error"), whole("yes")});
+  ASSERT_TRUE(upstream.ask());
+  EXPECT_TRUE(upstream.transport.body(2).contains("stream"));
+}
+
 TEST(Client, ACutStreamIsPaidForAndEstimated) {
   HttpReply cut{200,
                 {{"content-type", "text/event-stream"}},
