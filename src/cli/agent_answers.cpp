@@ -6,6 +6,7 @@
 #include "cli/agent_run.h"
 #include "engineer/describe.h"
 #include "engineer/read_answer.h"
+#include "search/figures.h"
 
 namespace ksearch::cli {
 namespace {
@@ -17,9 +18,10 @@ base::Error no_question(std::uint64_t id) {
 
 base::Json ratio_json(const kernel::Outcome& outcome) {
   base::Json json = base::Json::object();
-  if (const auto* measured = std::get_if<kernel::Measured>(&outcome.verdict))
-    for (const auto& [to, ratio] : measured->ratios)
-      json[to] = {{"value", ratio.value}, {"low", ratio.low}, {"high", ratio.high}};
+  for (const char* to : {"naive", "expert", "parent"})
+    if (const auto ratio = search::ratio_to(outcome, to))
+      json[to] = {{"value", ratio->value}, {"low", ratio->low}, {"high", ratio->high}};
+  if (search::is_modelled(outcome)) json["modelled"] = true;
   return json;
 }
 

@@ -29,15 +29,16 @@ base::Result<std::unique_ptr<AgentRun>> AgentRun::start(const Context& context,
     task_folder = data.info.task_folder;
   } else {
     KS_RETURN_IF_ERROR(store::Run::can_create(options.folder));
-    KS_TRY(const task::Task task, open_task(context.home, options.on.task));
+    KS_TRY(const task::Task task, open_task(context.home, options.on.task, options.on.target));
     task_folder = task.folder;
   }
-  KS_TRY(task::Task task, task::load_task(task_folder));
+  KS_TRY(task::Task task, task::load_task(task_folder, options.on.target));
   if (!options.on.where.empty()) KS_RETURN_IF_ERROR(task::keep_where(task, options.on.where));
   std::unique_ptr<AgentRun> run(new AgentRun(context, std::move(options), std::move(task)));
   KS_TRY(run->catalog_,
-         engineer::load_catalog(context.home.catalog_folder(run->task_, kernel::Dialect::cpp),
-                                run->task_.definition));
+         engineer::load_catalog(
+             context.home.catalog_folder(run->task_, dialect_for(run->options_.on.target)),
+             run->task_.definition));
   run->thread_ = std::thread([raw = run.get()] { raw->work(); });
   return run;
 }
@@ -68,7 +69,7 @@ void AgentRun::work() {
 }
 
 base::Result<void> AgentRun::search() {
-  std::unique_ptr<evaluate::CpuSession> session;
+  std::unique_ptr<evaluate::OpenedSession> session;
   KS_RETURN_IF_ERROR(open(session));
   Search parts;
   parts.session = session.get();
@@ -84,7 +85,7 @@ base::Result<void> AgentRun::search() {
 }
 
 /// References and baselines, the run's folder, the engine and the prompts.
-base::Result<void> AgentRun::open(std::unique_ptr<evaluate::CpuSession>& session) {
+base::Result<void> AgentRun::open(std::unique_ptr<evaluate::OpenedSession>& session) {
   KS_TRY(session, open_session(context_, task_.folder, options_.on,
                                [this](std::string_view what) { set_now(what); }));
   const std::lock_guard lock(mutex_);
@@ -108,6 +109,7 @@ base::Result<void> AgentRun::open(std::unique_ptr<evaluate::CpuSession>& session
     search::Config config;
     config.task = task_.definition.name;
     config.target = options_.on.target;
+    config.dialect = session->dialect();
     config.device = device.name;
     config.engineer = run.engineer;
     config.seed = options_.on.seed;
@@ -122,7 +124,8 @@ base::Result<void> AgentRun::open(std::unique_ptr<evaluate::CpuSession>& session
   }
   KS_RETURN_IF_ERROR(run_->replace_file(
       "baselines.json", base::to_text(evaluate::to_json(session->session().baselines()))));
-  KS_TRY(prompts_, load_prompts(context_.home, task_, device, choice, catalog_));
+  KS_TRY(prompts_,
+         load_prompts(context_.home, task_, device, choice, catalog_, session->dialect()));
   return {};
 }
 

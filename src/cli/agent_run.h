@@ -65,7 +65,7 @@ class AgentRun {
   AgentRun(const Context& context, AgentRunOptions options, task::Task task);
   void work();
   base::Result<void> search();
-  base::Result<void> open(std::unique_ptr<evaluate::CpuSession>& session);
+  base::Result<void> open(std::unique_ptr<evaluate::OpenedSession>& session);
   base::Result<void> loop(const search::Hands& hands);
   base::Result<void> tell(decltype(search::Told::what) what);
   base::Result<void> ask(std::unique_lock<std::mutex>& lock, const search::Request& request,

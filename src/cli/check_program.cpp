@@ -68,7 +68,7 @@ base::Result<std::optional<simt::ProgramCases>> program_cases(const Context& con
     return std::nullopt;
   if (!json.contains("task") || !json["task"].is_string())
     return base::usage_error(path.string(), "it names no task");
-  KS_TRY(const task::Task task, open_task(context.home, json["task"].get<std::string>()));
+  KS_TRY(const task::Task task, open_task(context.home, json["task"].get<std::string>(), "metal"));
   KS_TRY(const kernel::Program program, kernel::load_program(path, task.definition));
   KS_TRY(const kernel::Workload workload, workload_of(task, options.workload));
   KS_TRY(const target::GpuProfile profile,

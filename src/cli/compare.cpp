@@ -47,7 +47,7 @@ class BestNoter final : public event::Sink {
 /// Outcomes by program and the parent it was timed beside.
 using Known = std::map<std::pair<std::string, std::string>, kernel::Outcome>;
 
-kernel::EvaluateReply shared(evaluate::CpuSession& session, Known& known,
+kernel::EvaluateReply shared(evaluate::OpenedSession& session, Known& known,
                              const evaluate::EvaluateRequest& request,
                              const evaluate::Progress& progress) {
   const std::pair key{request.program.hash(),
@@ -61,12 +61,13 @@ kernel::EvaluateReply shared(evaluate::CpuSession& session, Known& known,
   return reply;
 }
 
-base::Result<Result> search_once(evaluate::CpuSession& session, const engineer::Catalog& catalog,
+base::Result<Result> search_once(evaluate::OpenedSession& session, const engineer::Catalog& catalog,
                                  const CompareOptions& options, const std::string& strategy,
                                  std::uint64_t seed, Known& known, Watcher& watcher) {
   search::Config config;
   config.task = session.task().definition.name;
   config.target = options.on.target;
+  config.dialect = session.dialect();
   config.device = session.device().name;
   config.engineer = options.engineer;
   config.strategy = strategy;
@@ -130,9 +131,9 @@ std::string table_of(const report::Style& style, const std::vector<Result>& resu
 base::Result<int> compare(const Context& context, const CompareOptions& options) {
   for (const std::string& strategy : options.strategies)
     if (auto made = search::make_strategy(strategy); !made) return std::unexpected(made.error());
-  KS_TRY(task::Task task, open_task(context.home, options.on.task));
+  KS_TRY(task::Task task, open_task(context.home, options.on.task, options.on.target));
   KS_TRY(const engineer::Catalog catalog,
-         engineer::load_catalog(context.home.catalog_folder(task, kernel::Dialect::cpp),
+         engineer::load_catalog(context.home.catalog_folder(task, dialect_for(options.on.target)),
                                 task.definition));
   const InterruptWatch interrupts;
   const auto watcher = make_line_watcher(STDERR_FILENO, style_of(context.environment, false));

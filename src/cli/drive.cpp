@@ -16,12 +16,14 @@
 #include "report/ablation.h"
 #include "report/report_text.h"
 #include "report/summary.h"
+#include "search/figures.h"
 #include "search/recorder.h"
 
 namespace ksearch::cli {
 namespace {
 
-search::CertifyReply certified(evaluate::CpuSession& session, const search::CertifyRequest& request,
+search::CertifyReply certified(evaluate::OpenedSession& session,
+                               const search::CertifyRequest& request,
                                const evaluate::Progress& progress) {
   auto certificate = session.certify(request.code, request.select, progress);
   if (!certificate) return kernel::Lost{certificate.error().text()};
@@ -53,15 +55,13 @@ base::Json ablation_entry(const report::Variant& variant, const kernel::Evaluate
     return entry;
   }
   const auto& outcome = std::get<kernel::Outcome>(reply);
-  const auto* measured = std::get_if<kernel::Measured>(&outcome.verdict);
-  const auto parent = measured ? measured->ratios.find("parent")
-                               : std::map<std::string, kernel::Ratio>::const_iterator{};
-  if (!measured || parent == measured->ratios.end()) {
+  const auto parent = search::ratio_to(outcome, "parent");
+  if (!parent) {
     entry["why_not"] = kernel::summary(outcome);
     return entry;
   }
   // The ratio is winner's time / variant's; the step's gain is its inverse.
-  const kernel::Ratio& r = parent->second;
+  const kernel::Ratio& r = *parent;
   entry["gain"] = {{"value", 1 / r.value}, {"low", 1 / r.high}, {"high", 1 / r.low}};
   return entry;
 }
@@ -80,9 +80,11 @@ std::unique_ptr<Watcher> make_watcher(const Context& context, std::string_view t
 base::Result<std::optional<Writing>> open_writing(const Context& context, const task::Task& task,
                                                   const kernel::HardwareProfile& device,
                                                   const EngineerChoice& choice,
-                                                  const engineer::Catalog& catalog, Reach reach) {
+                                                  const engineer::Catalog& catalog,
+                                                  kernel::Dialect dialect, Reach reach) {
   if (choice.writer == EngineerChoice::Writer::none) return std::nullopt;
-  KS_TRY(engineer::Prompts prompts, load_prompts(context.home, task, device, choice, catalog));
+  KS_TRY(engineer::Prompts prompts,
+         load_prompts(context.home, task, device, choice, catalog, dialect));
   Writing writing{choice, std::move(prompts), std::move(reach), context.environment, {}, {}};
   if (choice.writer == EngineerChoice::Writer::model) {
     KS_TRY(auto endpoints, endpoints_of(context, choice, writing.reach));
@@ -117,7 +119,7 @@ Engineers::Engineers(const Search& search, engineer::Patience patience, engineer
   context.definition = &task.definition;
   context.workloads = task.with_role(kernel::Role::feedback);
   context.device = session_->device();
-  if (const auto naive = task.naive.find(kernel::Dialect::cpp); naive != task.naive.end())
+  if (const auto naive = task.naive.find(session_->dialect()); naive != task.naive.end())
     context.naive = naive->second;
   catalog_planner_ = std::make_unique<engineer::CatalogPlanner>(std::move(context));
   catalog_coder_ = std::make_unique<engineer::CatalogCoder>(search.catalog);
@@ -189,7 +191,7 @@ search::Hands Engineers::hands() const {
 search::Started Engineers::start() const {
   search::Started start;
   const auto& naive = session_->task().naive;
-  if (const auto found = naive.find(kernel::Dialect::cpp); found != naive.end()) {
+  if (const auto found = naive.find(session_->dialect()); found != naive.end()) {
     start.root_program = found->second;
     start.root_outcome = session_->session().naive_outcome();
   }
@@ -229,7 +231,7 @@ base::Result<void> drive(const Search& search) {
       *search.engine, engineers.start(), engineers.hands(), options);
 }
 
-base::Result<void> ablate(evaluate::CpuSession& session, const engineer::Catalog& catalog,
+base::Result<void> ablate(evaluate::OpenedSession& session, const engineer::Catalog& catalog,
                           const search::Engine& engine, const std::filesystem::path& run,
                           const evaluate::Progress& progress) {
   const search::ProgramRecord* winner = winner_or_best(engine);

@@ -37,14 +37,15 @@ struct Writing {
 base::Result<std::optional<Writing>> open_writing(const Context& context, const task::Task& task,
                                                   const kernel::HardwareProfile& device,
                                                   const EngineerChoice& choice,
-                                                  const engineer::Catalog& catalog, Reach reach);
+                                                  const engineer::Catalog& catalog,
+                                                  kernel::Dialect dialect, Reach reach);
 /// What can be wrong with a model's name, key, address or price: found before anything is measured.
 base::Result<std::pair<llm::Endpoint, llm::Endpoint>> endpoints_of(const Context& context,
                                                                    const EngineerChoice& choice,
                                                                    const Reach& reach);
 
 struct Search {
-  evaluate::CpuSession* session = nullptr;
+  evaluate::OpenedSession* session = nullptr;
   const engineer::Catalog* catalog = nullptr;
   const Writing* writing = nullptr;  ///< null: the catalog alone
   store::Run* run = nullptr;
@@ -68,7 +69,7 @@ class Engineers {
   void write(const Search& search, engineer::Patience patience, engineer::CallLog* calls);
   void call_models(const Writing& writing, engineer::Patience patience, engineer::CallLog* calls);
 
-  evaluate::CpuSession* session_;
+  evaluate::OpenedSession* session_;
   std::unique_ptr<llm::Transport> transport_;
   std::unique_ptr<llm::Client> planner_client_, coder_client_;
   /// `coder_correspondent_` only where planner and coder are two models.
@@ -85,7 +86,7 @@ base::Result<void> drive(const Search& search);
 
 /// Measures each step of the winner by leaving it out, and writes RUN/ablation.json. Nothing where
 /// the catalog cannot leave out any.
-base::Result<void> ablate(evaluate::CpuSession& session, const engineer::Catalog& catalog,
+base::Result<void> ablate(evaluate::OpenedSession& session, const engineer::Catalog& catalog,
                           const search::Engine& engine, const std::filesystem::path& run,
                           const evaluate::Progress& progress);
 

@@ -42,8 +42,10 @@ base::Result<EngineerChoice> parse_engineer(std::string_view text) {
 base::Result<engineer::Prompts> load_prompts(const Home& home, const task::Task& task,
                                              const kernel::HardwareProfile& device,
                                              const EngineerChoice& choice,
-                                             const engineer::Catalog& catalog) {
+                                             const engineer::Catalog& catalog,
+                                             kernel::Dialect dialect) {
   engineer::Brief brief;
+  brief.dialect = dialect;
   brief.definition = task.definition;
   brief.workloads = task.with_role(kernel::Role::feedback);
   brief.device = device;

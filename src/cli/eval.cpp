@@ -8,6 +8,7 @@
 #include "cli/drive.h"
 #include "cli/terminal.h"
 #include "report/report_text.h"
+#include "search/figures.h"
 
 namespace ksearch::cli {
 namespace {
@@ -18,8 +19,8 @@ void print_outcome(const report::Style& style, const kernel::Outcome& outcome) {
              report::paint(style, mood, report::printable(style, kernel::summary(outcome))));
   if (const auto* failed = std::get_if<kernel::CompileFailed>(&outcome.verdict))
     fmt::print("{}\n", failed->log);
-  if (const auto* measured = std::get_if<kernel::Measured>(&outcome.verdict))
-    fmt::print("\n{}", report::workloads_table(style, measured->workloads));
+  if (const auto& timings = search::timings_of(outcome); !timings.empty())
+    fmt::print("\n{}", report::workloads_table(style, timings));
   for (const std::string& note : outcome.notes)
     fmt::print("  {}\n", report::printable(style, note));
 }
@@ -27,7 +28,7 @@ void print_outcome(const report::Style& style, const kernel::Outcome& outcome) {
 }  // namespace
 
 base::Result<int> eval(const Context& context, const EvalOptions& options) {
-  KS_TRY(task::Task task, open_task(context.home, options.on.task));
+  KS_TRY(task::Task task, open_task(context.home, options.on.task, options.on.target));
   std::filesystem::path path = options.program;
   if (std::filesystem::is_directory(path)) path /= "program.json";
   KS_TRY(const kernel::Program program, kernel::load_program(path, task.definition));

@@ -109,7 +109,8 @@ base::Result<fs::path> Home::python(const std::string& asked) const {
                            "give the path of the interpreter: ENV/bin/python");
 }
 
-base::Result<task::Task> open_task(const Home& home, std::string_view name) {
+base::Result<task::Task> open_task(const Home& home, std::string_view name,
+                                   std::string_view target) {
   auto folder = task::find_task(name, home.task_search_path());
   if (!folder) {
     std::vector<std::string> known;
@@ -123,7 +124,7 @@ base::Result<task::Task> open_task(const Home& home, std::string_view name) {
     }
     return std::unexpected(folder.error());
   }
-  return task::load_task(*folder);
+  return task::load_task(*folder, target);
 }
 
 fs::path new_run_folder(std::string_view task) {

@@ -37,7 +37,8 @@ class Home {
 };
 
 /// Finds and reads a task; an unknown name suggests the nearest one.
-base::Result<task::Task> open_task(const Home& home, std::string_view name);
+base::Result<task::Task> open_task(const Home& home, std::string_view name,
+                                   std::string_view target = "cpu");
 
 /// ./runs/TASK-YYYYMMDD-HHMMSS, with -2, -3, ... where that is there.
 std::filesystem::path new_run_folder(std::string_view task);

@@ -26,7 +26,7 @@ constexpr std::array<Tool, 12> kTools{{
     {"list_tasks", "Operations that can be searched here, by name, with a line on each.", "{}",
      "[]"},
     {"start_run",
-     "Start a search on this machine's CPU. It measures the baselines first (up to a minute); then "
+     "Start a search. It measures the baselines first (up to a minute); then "
      "next_request has the first question. Give evaluations or time, or the search goes on until "
      "you stop it.",
      R"({"task": {"type": "string"},
@@ -34,6 +34,8 @@ constexpr std::array<Tool, 12> kTools{{
          "time": {"type": "string", "description": "end after this wall time: 10m, 1h30m"},
          "catalog": {"type": "boolean", "description": "try the catalog's proven steps first"},
          "where": {"type": "string", "description": "keep workloads for which this holds: T == float32 and D == 64"},
+         "target": {"enum": ["cpu", "metal"], "description": "this CPU, or an Apple GPU on an engine here (times are modelled) [cpu]"},
+         "device": {"type": "string", "description": "with metal: the GPU, like apple-m1-max"},
          "threads": {"type": "integer", "minimum": 1},
          "seed": {"type": "integer", "minimum": 0},
          "out": {"type": "string", "description": "folder of the run [runs/TASK-TIME]"}})",
@@ -120,6 +122,8 @@ base::Result<Json> McpTools::start_run(ObjectReader& in) {
   AgentRunOptions options;
   options.on.task = in.text("task");
   options.on.where = in.text_or("where", "");
+  options.on.target = in.text_or("target", "cpu");
+  options.on.device = in.text_or("device", "");
   options.on.threads = static_cast<int>(in.integer_or("threads", 0));
   options.on.seed = static_cast<std::uint64_t>(in.integer_or("seed", 1));
   options.catalog = in.boolean_or("catalog", false);
@@ -127,8 +131,10 @@ base::Result<Json> McpTools::start_run(ObjectReader& in) {
   const std::int64_t evaluations = in.integer_or("evaluations", 0);
   KS_TRY(options.time, time_of(in));
   KS_RETURN_IF_ERROR(in.finish());
+  if (options.on.target != "cpu" && options.on.target != "metal")
+    return base::usage_error("target", "\"" + options.on.target + "\" is none", "cpu, metal");
   if (evaluations > 0) options.evaluations = evaluations;
-  KS_TRY(const task::Task task, open_task(context_.home, options.on.task));
+  KS_TRY(const task::Task task, open_task(context_.home, options.on.task, options.on.target));
   if (options.folder.empty()) options.folder = new_run_folder(task.definition.name).string();
   run_.reset();  // one at a time: what it times must have the machine for itself
   KS_TRY(run_, AgentRun::start(context_, std::move(options)));

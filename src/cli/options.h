@@ -15,6 +15,7 @@ namespace ksearch::cli {
 struct EvaluateOptions {
   std::string task;  ///< name or folder
   std::string target = "cpu";
+  std::string device;  ///< a GPU's profile, with target metal; empty: kDefaultGpu
   int threads = 0;     ///< 0: all that this process may use
   std::string where;   ///< keeps workloads
   std::string python;  ///< interpreter for experts; empty: the project's .venv
@@ -52,6 +53,7 @@ struct RunOptions {
   bool json = false;
 };
 inline constexpr std::chrono::seconds kDefaultTime{600};
+inline constexpr const char* kDefaultGpu = "apple-m1-max";
 
 struct ResumeOptions {
   std::string run;       ///< folder, name below runs/, or empty: the newest
@@ -69,6 +71,7 @@ struct EvalOptions {
 struct SpecOptions {
   std::string task;
   std::string target = "cpu";
+  std::string device;
   int threads = 0;
   std::string where;
   std::string engineer = "dir:.";  ///< with a catalog the worked example is one of its steps

@@ -16,11 +16,11 @@ namespace ksearch::cli {
 base::Result<int> report(const Context& context, const ReportOptions& options) {
   KS_TRY(const std::filesystem::path folder, find_run(options.run));
   KS_TRY(const store::RunData data, store::read_run(folder));
-  KS_TRY(task::Task task, task::load_task(data.info.task_folder));
+  KS_TRY(task::Task task, task::load_task(data.info.task_folder, data.info.target));
   KS_TRY(const search::Resumed resumed, search::reconstruct(data, task.definition));
   if (options.ablate) {
     KS_TRY(const engineer::Catalog catalog,
-           engineer::load_catalog(context.home.catalog_folder(task, kernel::Dialect::cpp),
+           engineer::load_catalog(context.home.catalog_folder(task, dialect_for(data.info.target)),
                                   task.definition));
     const InterruptWatch interrupts;
     const auto watcher = make_line_watcher(STDERR_FILENO, style_of(context.environment, false));

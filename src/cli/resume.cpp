@@ -21,10 +21,10 @@ base::Result<int> resume(const Context& context, const ResumeOptions& options) {
   KS_TRY(const std::filesystem::path folder, find_run(options.run));
   KS_TRY(store::Run run, store::Run::open(folder));
   const EvaluateOptions on = options_of(run.info());
-  KS_TRY(task::Task task, task::load_task(run.info().task_folder));
+  KS_TRY(task::Task task, task::load_task(run.info().task_folder, on.target));
   if (!on.where.empty()) KS_RETURN_IF_ERROR(task::keep_where(task, on.where));
   KS_TRY(const engineer::Catalog catalog,
-         engineer::load_catalog(context.home.catalog_folder(task, kernel::Dialect::cpp),
+         engineer::load_catalog(context.home.catalog_folder(task, dialect_for(on.target)),
                                 task.definition));
 
   const InterruptWatch interrupts;
@@ -45,8 +45,9 @@ base::Result<int> resume(const Context& context, const ResumeOptions& options) {
     KS_TRY(const kernel::HardwareProfile device,
            kernel::parse_hardware(run.info().device, "run.json: device"));
     KS_TRY(const ModelOptions model, model_options_of(run.info()));
-    KS_TRY(const auto writing, open_writing(context, session->task(), device, choice, catalog,
-                                            {answer_time_of(run.info()), model, std::nullopt}));
+    KS_TRY(const auto writing,
+           open_writing(context, session->task(), device, choice, catalog, session->dialect(),
+                        {answer_time_of(run.info()), model, std::nullopt}));
     Search search;
     search.session = session.get();
     search.catalog = &catalog;

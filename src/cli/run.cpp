@@ -8,10 +8,11 @@ namespace ksearch::cli {
 namespace {
 
 search::Config config_of(const RunOptions& options, const EngineerChoice& choice,
-                         const task::Task& task, const evaluate::CpuSession& session) {
+                         const task::Task& task, const evaluate::OpenedSession& session) {
   search::Config config;
   config.task = task.definition.name;
   config.target = options.on.target;
+  config.dialect = session.dialect();
   config.device = session.device().name;
   config.engineer = choice.text();
   config.strategy = options.strategy;
@@ -34,15 +35,15 @@ search::Config config_of(const RunOptions& options, const EngineerChoice& choice
 
 base::Result<int> run(const Context& context, const RunOptions& options) {
   // What can be wrong with the command line is found before anything is measured.
-  KS_TRY(task::Task task, open_task(context.home, options.on.task));
+  KS_TRY(task::Task task, open_task(context.home, options.on.task, options.on.target));
   if (!options.on.where.empty()) KS_RETURN_IF_ERROR(task::keep_where(task, options.on.where));
   KS_TRY(const auto python, context.home.python(options.on.python));
   KS_TRY(const engineer::Catalog catalog,
-         engineer::load_catalog(context.home.catalog_folder(task, kernel::Dialect::cpp),
+         engineer::load_catalog(context.home.catalog_folder(task, dialect_for(options.on.target)),
                                 task.definition));
   if (options.engineer == "catalog" && catalog.steps.empty())
     return base::usage_error(
-        context.home.catalog_folder(task, kernel::Dialect::cpp).string(),
+        context.home.catalog_folder(task, dialect_for(options.on.target)).string(),
         "there is no step: the catalog knows nothing of this operation",
         "put one there (CONTRIBUTING.md: a catalog step); ksearch eval judges single programs");
   const std::filesystem::path folder = options.out.empty() ? new_run_folder(task.definition.name)
@@ -67,8 +68,8 @@ base::Result<int> run(const Context& context, const RunOptions& options) {
   KS_RETURN_IF_ERROR(run.replace_file(
       "baselines.json", base::to_text(evaluate::to_json(session->session().baselines()))));
 
-  KS_TRY(const auto writing,
-         open_writing(context, task, session->device(), choice, catalog, reach));
+  KS_TRY(const auto writing, open_writing(context, task, session->device(), choice, catalog,
+                                          session->dialect(), reach));
   if (writing && writing->planner)
     watcher->on({{},
                  event::Note{forecast(*writing->planner, *writing->coder,

@@ -28,7 +28,7 @@ std::string system_name() {
 
 }  // namespace
 
-store::RunInfo run_info(const RunOptions& options, const evaluate::CpuSession& session,
+store::RunInfo run_info(const RunOptions& options, const evaluate::OpenedSession& session,
                         const search::Config& config, const engineer::Catalog& catalog,
                         const std::filesystem::path& folder, const std::filesystem::path& python) {
   store::RunInfo info;
@@ -37,7 +37,9 @@ store::RunInfo run_info(const RunOptions& options, const evaluate::CpuSession& s
   info.task_folder = std::filesystem::absolute(session.task().folder).lexically_normal().string();
   info.target = options.on.target;
   info.device = kernel::to_json(session.device());
-  info.threads = static_cast<int>(session.device().cores);
+  info.threads = session.dialect() == kernel::Dialect::cpp
+                     ? static_cast<int>(session.device().cores)
+                     : options.on.threads;
   info.where = options.on.where;
   info.engineer = info.planner = info.coder = config.engineer;
   if (!options.model.planner.empty()) info.planner = "llm:" + options.model.planner;

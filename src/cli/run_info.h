@@ -14,7 +14,7 @@ namespace ksearch::cli {
 /// worth.
 inline constexpr int kFirstNodes = 8;
 
-store::RunInfo run_info(const RunOptions& options, const evaluate::CpuSession& session,
+store::RunInfo run_info(const RunOptions& options, const evaluate::OpenedSession& session,
                         const search::Config& config, const engineer::Catalog& catalog,
                         const std::filesystem::path& folder, const std::filesystem::path& python);
 

@@ -6,8 +6,9 @@
 
 #include "cli/home.h"
 #include "cli/options.h"
-#include "evaluate/cpu_session.h"
+#include "evaluate/opened_session.h"
 #include "store/run.h"
+#include "target/metal/gpu_profile.h"
 
 namespace ksearch::cli {
 
@@ -17,8 +18,14 @@ struct Context {
   Home home;
 };
 
-/// References, naive program and experts are made and measured: seconds to a minute.
-base::Result<std::unique_ptr<evaluate::CpuSession>> open_session(
+/// What programs for a target ("cpu", "metal") are written in.
+kernel::Dialect dialect_for(std::string_view target);
+
+/// The GPU of `--device` or the default one; an unknown name says which are known.
+base::Result<target::GpuProfile> gpu_profile(const Context& context, const std::string& device);
+
+/// References, naive program and experts are made and measured (or modelled): seconds to a minute.
+base::Result<std::unique_ptr<evaluate::OpenedSession>> open_session(
     const Context& context, const std::filesystem::path& task_folder,
     const EvaluateOptions& options, const evaluate::Progress& progress);
 

@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/engineer_choice.h"
+#include "cli/session.h"
 #include "os/process.h"
 #include "os/sandbox.h"
 #include "target/cpu/profile.h"
@@ -25,15 +26,21 @@ base::Result<kernel::HardwareProfile> this_machine(const Context& context, int t
 }  // namespace
 
 base::Result<int> spec(const Context& context, const SpecOptions& options) {
-  KS_TRY(task::Task task, open_task(context.home, options.task));
+  KS_TRY(task::Task task, open_task(context.home, options.task, options.target));
   if (!options.where.empty()) KS_RETURN_IF_ERROR(task::keep_where(task, options.where));
   KS_TRY(const EngineerChoice choice, parse_engineer(options.engineer));
   KS_TRY(const engineer::Catalog catalog,
-         engineer::load_catalog(context.home.catalog_folder(task, kernel::Dialect::cpp),
+         engineer::load_catalog(context.home.catalog_folder(task, dialect_for(options.target)),
                                 task.definition));
-  KS_TRY(const kernel::HardwareProfile device, this_machine(context, options.threads));
+  kernel::HardwareProfile device;
+  if (options.target == "metal") {
+    KS_TRY(const target::GpuProfile gpu, gpu_profile(context, options.device));
+    device = target::as_hardware(gpu);
+  } else {
+    KS_TRY(device, this_machine(context, options.threads));
+  }
   KS_TRY(const engineer::Prompts prompts,
-         load_prompts(context.home, task, device, choice, catalog));
+         load_prompts(context.home, task, device, choice, catalog, dialect_for(options.target)));
   fmt::print("{}", prompts.spec());
   for (const std::string& note : prompts.notes()) fmt::print(stderr, "ksearch: {}\n", note);
   return kDone;

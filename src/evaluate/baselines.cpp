@@ -156,6 +156,7 @@ void choose_experts(SessionState& s) {
   kernel::Scope scope;
   kernel::add_device(s.device, scope);
   for (const task::Expert& expert : s.task->experts) {
+    if (expert.program && expert.program->dialect != dialect_of(s.device)) continue;
     const auto needed = holds(expert.needs, scope);
     if (!needed || !*needed) continue;
     if (supported(s, expert, s.feedback).empty()) {

@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "evaluate/session.h"
+#include "evaluate/opened_session.h"
 #include "os/files.h"
 #include "os/sandbox.h"
 #include "target/cpu/cpu_target.h"
-#include "task/task.h"
 
 namespace ksearch::evaluate {
 
@@ -35,33 +34,15 @@ struct CpuSessionOptions {
   const base::Clock* clock = nullptr;
 };
 
-/// Owns all that the session borrows.
-class CpuSession final : public Evaluator {
+class CpuSession final : public OpenedSession {
  public:
   static base::Result<std::unique_ptr<CpuSession>> open(const CpuSessionOptions& options,
                                                         const Progress& progress);
-
-  kernel::EvaluateReply evaluate(const EvaluateRequest& request,
-                                 const Progress& progress) override {
-    return session_->evaluate(request, progress);
-  }
-  base::Result<Certificate> certify(const kernel::Program& program, const kernel::Select& select,
-                                    const Progress& progress) {
-    return session_->certify(program, select, progress);
-  }
-  const Session& session() const { return *session_; }
-  const task::Task& task() const { return task_; }
-  const kernel::HardwareProfile& device() const { return session_->device(); }
-  /// "namespaces (bubblewrap)", ...
-  const std::string& sandbox() const { return sandbox_; }
-  const std::string& compiler() const { return compiler_; }
+  ~CpuSession() override { session_.reset(); }  // before what it borrows
 
  private:
   CpuSession() = default;
-  task::Task task_;
-  std::string sandbox_, compiler_;
   std::unique_ptr<target::CpuTarget> target_, reference_target_;
-  std::unique_ptr<Session> session_;
 };
 
 }  // namespace ksearch::evaluate

@@ -77,6 +77,33 @@ void read_params(ObjectReader& top, const Definition& definition, Workload& w) {
   top.keep(r);
 }
 
+void read_check_axes(ObjectReader& top, Workload& w) {
+  const Json* check = top.optional_object("check");
+  if (!check) return;
+  ObjectReader r(*check, top.place("check"));
+  for (const auto& [name, own] : w.axes) {
+    if (!r.has(name)) continue;
+    const std::int64_t size = r.integer(name);
+    if (r.ok() && (size < 1 || size > own)) r.fault(name, "is larger than the workload's own");
+    w.check_axes[name] = size;
+  }
+  top.keep(r);
+}
+
+base::Result<void> keeps_constraints(const Definition& definition, const Workload& w,
+                                     std::string_view where) {
+  const Scope scope = scope_of(definition, w);
+  for (const Constraint& c : definition.constraints) {
+    if (!c.expr) continue;
+    KS_TRY(const bool met, c.expr->eval_boolean(scope));
+    if (!met)
+      return base::usage_error(std::string(where),
+                               fmt::format("\"{}\" breaks the constraint {}", w.name, c.text));
+  }
+  KS_RETURN_IF_ERROR(shapes_of(definition, w));
+  return {};
+}
+
 }  // namespace
 
 base::Result<Workload> parse_workload(const Json& json, const Definition& definition,
@@ -97,17 +124,23 @@ base::Result<Workload> parse_workload(const Json& json, const Definition& defini
     if (!t || !t->optional) r.fault("absent", fmt::format("\"{}\" is no optional input", name));
     w.absent.insert(name);
   }
+  read_check_axes(r, w);
   KS_RETURN_IF_ERROR(r.finish());
-  const Scope scope = scope_of(definition, w);
-  for (const Constraint& c : definition.constraints) {
-    if (!c.expr) continue;
-    KS_TRY(const bool met, c.expr->eval_boolean(scope));
-    if (!met)
-      return base::usage_error(std::string(where),
-                               fmt::format("\"{}\" breaks the constraint {}", w.name, c.text));
-  }
-  KS_RETURN_IF_ERROR(shapes_of(definition, w));
+  KS_RETURN_IF_ERROR(keeps_constraints(definition, w, where));
+  if (!w.check_axes.empty())
+    KS_RETURN_IF_ERROR(keeps_constraints(definition, checked_shape(w), where));
   return w;
+}
+
+Workload checked_shape(const Workload& workload) {
+  if (workload.check_axes.empty()) return workload;
+  Workload smaller = workload;
+  smaller.check_axes.clear();
+  for (const auto& [name, size] : workload.check_axes) {
+    smaller.axes[name] = size;
+    smaller.name += fmt::format("_{}{}", name, size);
+  }
+  return smaller;
 }
 
 Json to_json(const Workload& w) {
@@ -122,6 +155,7 @@ Json to_json(const Workload& w) {
         },
         value);
   if (!w.absent.empty()) json["absent"] = w.absent;
+  for (const auto& [name, size] : w.check_axes) json["check"][name] = size;
   return json;
 }
 

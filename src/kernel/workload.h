@@ -25,6 +25,9 @@ struct Workload {
   std::map<std::string, DType> types;
   std::map<std::string, Value> params;
   std::set<std::string> absent;  ///< optional inputs that are not given
+  /// "check": axes of a smaller shape that stands for this one where running it whole would take
+  /// too long (an engine, during a search); {"H": 1}. Empty: none.
+  std::map<std::string, std::int64_t> check_axes;
 };
 
 /// A tensor of one workload, sizes known.
@@ -42,6 +45,9 @@ struct TensorShape {
 base::Result<Workload> parse_workload(const base::Json& json, const Definition& definition,
                                       std::string_view where);
 base::Json to_json(const Workload& workload);
+
+/// The workload with `check_axes`, under a name of its own; itself where it has none.
+Workload checked_shape(const Workload& workload);
 
 /// Axes (constants too), types, parameters and presence of optional inputs. `derived` values are
 /// the caller's to add.

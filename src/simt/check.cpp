@@ -314,6 +314,14 @@ void warn_of_thread_limit(const Case& all, Report& report) {
     }
 }
 
+/// What a trace starts from where nothing was watched.
+Json unwatched_trace(const Case& all) {
+  Json buffers = Json::array();
+  for (const Buffer& buffer : all.buffers)
+    buffers.push_back({{"name", buffer.name}, {"bytes", buffer.bytes()}});
+  return {{"buffers", std::move(buffers)}};
+}
+
 /// Runs the launches again, uninstrumented but for counts; what they say becomes part of the trace.
 base::Result<Json> traced(const toolchain::Builder& builder, const Case& all,
                           const base::Result<TracedObject>& object, const Shared& shared,
@@ -328,7 +336,23 @@ base::Result<Json> traced(const toolchain::Builder& builder, const Case& all,
                    {"seed", options.schedule.seed}};
   KS_TRY(const Json counted, run_job(builder, all, object->file, shared, options, trace));
   result.trace_cpu_seconds = counted.value("cpu_seconds", 0.0);
+  result.trace["group_memory_bytes"] = counted.value("group_memory_bytes", 0);
   return trace_report(object->program, counted, result.trace);
+}
+
+base::Result<Report> trace_alone(const toolchain::Builder& builder, const Case& all,
+                                 const CheckOptions& options) {
+  Report result;
+  const auto start = Clock::now();
+  KS_TRY(const Prepared prepared, prepare(builder, all));
+  const base::Result<TracedObject> object = build_traced(builder, prepared);
+  result.compile_seconds = seconds_since(start);
+  KS_TRY(const Shared shared, share(all));
+  result.trace = unwatched_trace(all);
+  const auto tracing = Clock::now();
+  KS_TRY(result.trace, traced(builder, all, object, shared, options, result));
+  result.trace_seconds = seconds_since(tracing);
+  return result;
 }
 
 }  // namespace
@@ -375,6 +399,7 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
     if (launch.constants != all.launches.front().constants)
       return check_stages(builder, all, options);
   KS_RETURN_IF_ERROR(check_size(all));
+  if (options.trace_only) return trace_alone(builder, all, options);
   const auto start = Clock::now();
   KS_TRY(const Prepared prepared, prepare(builder, all));
   std::future<base::Result<TracedObject>> traced_object;

@@ -61,6 +61,9 @@ struct CheckOptions {
   std::uint64_t memory_bytes = std::uint64_t{8} << 30;  ///< for the buffers and what watches them
   /// Groups of each launch that are traced, a sample where there are more; 0: none.
   std::uint32_t trace_groups = 0;
+  /// Nothing but the trace: the sampled groups of the last launch are all that runs of it, so
+  /// outputs are in part, and nothing is checked.
+  bool trace_only = false;
   std::vector<std::string> worker;    ///< command of the process that runs the kernel
   std::chrono::seconds time{120};     ///< of the run
   std::chrono::seconds patience{10};  ///< CPU time in which a thread must get somewhere

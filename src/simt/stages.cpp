@@ -18,11 +18,28 @@ bool has_buffer(const Case& all, const std::string& name) {
                      [&](const Buffer& b) { return b.name == name; });
 }
 
+/// What is given to the first case that reads it and to no later one: those see it too.
+std::map<std::string, std::string> given_once(const std::vector<Case>& cases) {
+  std::map<std::string, std::string> given;
+  std::map<std::string, const std::string*> first;
+  for (const Case& one : cases)
+    for (const Buffer& buffer : one.buffers) {
+      if (buffer.role != Role::in) continue;
+      if (buffer.init.kind == Init::Kind::bytes)
+        first.try_emplace(buffer.name, &buffer.init.bytes);
+      else if (const auto found = first.find(buffer.name); found != first.end())
+        given.try_emplace(buffer.name, *found->second);
+    }
+  return given;
+}
+
 /// Buffers start with what is in `left`.
 void hand_on(const std::map<std::string, std::string>& left, Case& next) {
   for (Buffer& buffer : next.buffers) {
     const auto bytes = left.find(buffer.name);
-    if (bytes == left.end() || (buffer.role == Role::inout && buffer.init.kind != Init::Kind::none))
+    if (bytes == left.end() ||
+        (buffer.role == Role::inout && buffer.init.kind != Init::Kind::none) ||
+        (buffer.role == Role::in && buffer.init.kind == Init::Kind::bytes))
       continue;
     if (buffer.role == Role::out) buffer.role = Role::inout;
     buffer.init = {};
@@ -39,10 +56,11 @@ base::Result<Report> check_sequence(const toolchain::Builder& builder,
                                     const CheckOptions& options) {
   Report whole;
   whole.trace = {{"stages", base::Json::array()}};
+  std::map<std::string, std::string> left = given_once(cases);
   int launches = 0;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     Case next = cases[i];
-    hand_on(whole.outputs, next);
+    hand_on(left, next);
     KS_TRY(Report stage, check(builder, next, options));
     for (Finding& finding : stage.findings) {
       const bool later =
@@ -57,12 +75,39 @@ base::Result<Report> check_sequence(const toolchain::Builder& builder,
       if (std::find(whole.warnings.begin(), whole.warnings.end(), warning) == whole.warnings.end())
         whole.warnings.push_back(std::move(warning));
     whole.trace["stages"].push_back(std::move(stage.trace));
-    for (auto& [name, bytes] : stage.outputs) whole.outputs[name] = std::move(bytes);
+    for (auto& [name, bytes] : stage.outputs) {
+      whole.outputs.try_emplace(name);
+      left[name] = std::move(bytes);
+    }
     whole.compile_seconds += stage.compile_seconds;
     whole.run_seconds += stage.run_seconds;
     launches += static_cast<int>(next.launches.size());
   }
+  for (auto& [name, bytes] : whole.outputs) bytes = std::move(left[name]);
   return whole;
+}
+
+base::Result<std::vector<base::Json>> trace_sequence(const toolchain::Builder& builder,
+                                                     const std::vector<Case>& cases,
+                                                     const std::vector<TracedStage>& stages,
+                                                     CheckOptions options) {
+  std::vector<base::Json> traces(cases.size());
+  std::map<std::string, std::string> left;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!stages[i].trace && !stages[i].whole) continue;
+    Case next = cases[i];
+    hand_on(left, next);
+    if (stages[i].trace) {
+      options.watch = options.trace_only = true;
+      KS_TRY(Report report, check(builder, next, options));
+      traces[i] = std::move(report.trace);
+    }
+    if (!stages[i].whole) continue;
+    options.watch = options.trace_only = false;
+    KS_TRY(Report report, check(builder, next, options));
+    for (auto& [name, bytes] : report.outputs) left[name] = std::move(bytes);
+  }
+  return traces;
 }
 
 base::Result<Report> check_stages(const toolchain::Builder& builder, const Case& all,

@@ -18,6 +18,18 @@ base::Result<Report> check_sequence(const toolchain::Builder& builder,
                                     const std::set<std::string>& scratch,
                                     const CheckOptions& options);
 
+/// What is wanted of one case of a sequence that is traced.
+struct TracedStage {
+  bool trace = true;
+  bool whole = false;  ///< run in full, unwatched, so that those after it see what it leaves
+};
+/// The traces of those cases for which one is wanted (null for the others), each from a sample of
+/// `options.trace_groups` groups. What no case before left starts as zeros.
+base::Result<std::vector<base::Json>> trace_sequence(const toolchain::Builder& builder,
+                                                     const std::vector<Case>& cases,
+                                                     const std::vector<TracedStage>& stages,
+                                                     CheckOptions options);
+
 /// A case cut where the function constants change.
 base::Result<Report> check_stages(const toolchain::Builder& builder, const Case& all,
                                   const CheckOptions& options);

@@ -1,5 +1,6 @@
 #include "simt/traced.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -54,6 +55,7 @@ class Composer {
 
   Json compose(Json trace) {
     add_operations();
+    trace["chain"] = chain();
     add_sites();
     add_buffers(trace);
     const Json& group = counted_.at("group");
@@ -89,6 +91,31 @@ class Composer {
     }
   }
 
+  /// Added over SIMD-groups.
+  Json chain() const {
+    const Json& blocks = counted_.at("blocks");
+    const Json& sites = counted_.at("sites");
+    double cycles = 0, alone = 0, alone_half = 0, device = 0, group = 0;
+    for (std::size_t b = 0; b < program_.blocks.size(); ++b) {
+      const double runs = blocks.at(b).at(1);
+      const ir::BlockChain& of_block = program_.chains[b];
+      cycles += runs * of_block.cycles;
+      alone += runs * of_block.alone;
+      alone_half += runs * of_block.alone_half;
+      for (const auto& together : of_block.waits) {
+        const bool any_device = std::ranges::any_of(together, [&](std::uint32_t site) {
+          return sites.at(site).at(6).get<std::int32_t>() >= 0;
+        });
+        (any_device ? device : group) += runs;
+      }
+    }
+    return {{"cycles", whole(cycles)},
+            {"alone", whole(alone)},
+            {"alone_half", whole(alone_half)},
+            {"device_waits", whole(device)},
+            {"group_waits", whole(group)}};
+  }
+
   void add_sites() {
     const Json& sites = counted_.at("sites");
     for (std::size_t s = 0; s < program_.sites.size(); ++s) {
@@ -115,6 +142,9 @@ class Composer {
       buffer["atomics"] = whole(buffers[i].at("atomics"));
       buffer["group_lines"] = whole(buffers[i].at("group_lines"));
       buffer["distinct_lines"] = whole(buffers[i].at("distinct_lines"));
+      Json reuse = Json::array();
+      for (const Json& count : buffers[i].at("reuse")) reuse.push_back(whole(count));
+      buffer["reuse"] = std::move(reuse);
       names_.push_back(buffer.at("name"));
     }
   }

@@ -62,8 +62,9 @@ base::Result<Described> read_described(const fs::path& path, const kernel::Defin
   Expert common;
   common.name = r.text("name");
   const std::string kind = r.text("kind"), source = r.text_or("source", "");
-  const std::string program = kind == "cpp" ? r.text("program") : "";
-  if (kind != "cpp" && kind != "python") r.fault("kind", "python or cpp is wanted");
+  const bool is_program = kernel::parse_dialect(kind).has_value();
+  const std::string program = is_program ? r.text("program") : "";
+  if (!is_program && kind != "python") r.fault("kind", "python or a dialect is wanted");
   if (kind == "python" && source.empty()) r.fault("source", "is missing");
   common.requires_modules = r.texts_or_empty("requires");
   const auto in_scope = [&](const std::string& name) {
@@ -82,9 +83,13 @@ base::Result<Described> read_described(const fs::path& path, const kernel::Defin
   KS_RETURN_IF_ERROR(r.finish());
 
   Described d;
-  KS_TRY(common.path, file_beside(path, kind == "cpp" ? program : source));
-  if (kind == "cpp") {
+  KS_TRY(common.path, file_beside(path, is_program ? program : source));
+  if (is_program) {
     KS_TRY(common.program, kernel::load_program(common.path, definition));
+    if (kernel::name(common.program->dialect) != kind)
+      return base::usage_error(path.string(),
+                               fmt::format("its program is of dialect {}, its kind {}",
+                                           kernel::name(common.program->dialect), kind));
   }
   d.of = common.path;
   if (!variants) {

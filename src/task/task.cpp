@@ -130,19 +130,21 @@ std::vector<fs::path> list_tasks(const std::vector<fs::path>& search_path) {
   return list;
 }
 
-base::Result<Task> load_task(const fs::path& folder) {
+base::Result<Task> load_task(const fs::path& folder, std::string_view target) {
   Task task;
   task.folder = folder;
+  std::error_code ignored;
   const std::string where = (folder / "definition.json").string();
   KS_TRY(const std::string text, read_text(folder / "definition.json"));
   KS_TRY(const base::Json json, base::parse_json(text, where));
   KS_TRY(task.definition, kernel::parse_definition(json, where));
   task.notes = task.definition.notes;
-  KS_TRY(task.workloads, read_workloads(folder / "workloads.jsonl", task.definition));
+  const fs::path own = folder / fmt::format("workloads.{}.jsonl", target);
+  KS_TRY(task.workloads, read_workloads(fs::exists(own, ignored) ? own : folder / "workloads.jsonl",
+                                        task.definition));
   KS_TRY(task.naive, read_naive(folder / "naive", task.definition));
   KS_TRY(task.experts, read_experts(folder / "experts", task.definition));
 
-  std::error_code ignored;
   if (fs::exists(folder / "reference.cpp", ignored)) {
     KS_TRY(task.reference_cpp, read_text(folder / "reference.cpp"));
   }

@@ -3,6 +3,7 @@
 //
 //   tasks/NAME/definition.json        kernel::Definition
 //              workloads.jsonl        one workload a line
+//              workloads.TARGET.jsonl instead, on that target (metal)
 //              reference.cpp | .py    float64 truth (reference_api.h; or setup(case), or run(...))
 //              naive/DIALECT/program.json
 //              experts/NAME.json              what programs are measured against: ksearch.expert/1
@@ -69,8 +70,9 @@ base::Result<std::filesystem::path> find_task(
 std::vector<std::filesystem::path> list_tasks(
     const std::vector<std::filesystem::path>& search_path);
 
-/// Reads the whole folder, strictly.
-base::Result<Task> load_task(const std::filesystem::path& folder);
+/// Reads the whole folder, strictly. `target` ("cpu", "metal") chooses among its lists of
+/// workloads.
+base::Result<Task> load_task(const std::filesystem::path& folder, std::string_view target = "cpu");
 
 /// Keeps the workloads for which the expression holds ("T == float32 and D == 64"). Where it keeps
 /// no tiny or no held-out one (it speaks of sizes), those whose types a kept feedback workload has

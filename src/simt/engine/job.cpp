@@ -198,6 +198,7 @@ base::Result<Json> Job::counted(bool whole, double cpu_seconds) const {
   const Trace& trace = crew_->merged_trace();
   Json report = simt::to_json(trace);
   report["sample"] = {{"traced", trace.groups()}, {"of", groups_}};
+  report["group_memory_bytes"] = crew_->most_group_bytes();
   report["cpu_seconds"] = cpu_seconds;
   return report;
 }

@@ -1,7 +1,6 @@
 #include "simt/engine/requests.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace ksearch::simt {
 namespace {
@@ -25,10 +24,7 @@ void CloseSet::add(std::uint64_t number) {
 }
 
 void CloseSet::add(const CloseSet& other) {
-  for (std::size_t i = 0; i < other.near_.size(); ++i)
-    for (std::uint64_t rest = other.near_[i]; rest != 0; rest &= rest - 1)
-      add(other.base_ + 64 * i + static_cast<std::uint64_t>(std::countr_zero(rest)));
-  for (const std::uint64_t number : other.far_) add(number);
+  other.each([&](std::uint64_t number) { add(number); });
 }
 
 void CloseSet::sort_far() const {

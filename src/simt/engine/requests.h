@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -21,6 +22,15 @@ class CloseSet {
  public:
   void add(std::uint64_t number);
   void add(const CloseSet& other);
+  /// Calls f(number) for each, those near the first one in order.
+  template <class F>
+  void each(F&& f) const {
+    for (std::size_t i = 0; i < near_.size(); ++i)
+      for (std::uint64_t rest = near_[i]; rest != 0; rest &= rest - 1)
+        f(base_ + 64 * i + static_cast<std::uint64_t>(std::countr_zero(rest)));
+    if (!far_.empty()) sort_far();
+    for (const std::uint64_t number : far_) f(number);
+  }
   std::size_t size() const;
   /// The most numbers that are the same modulo 32.
   std::size_t most_in_a_bank() const;

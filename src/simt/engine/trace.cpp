@@ -1,6 +1,7 @@
 #include "simt/engine/trace.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace ksearch::simt {
 namespace {
@@ -28,7 +29,7 @@ Trace::Trace(TraceShape shape, std::vector<TracedBuffer> buffers, std::size_t de
       resumed_(kMostThreads),
       runs_(shape.blocks),
       most_runs_(shape.blocks),
-      line_group_((device_bytes / kLineBytes + 1) * sizeof(std::uint32_t)),
+      last_touch_((device_bytes / kLineBytes + 1) * sizeof(LastTouch)),
       blocks_(shape.blocks),
       buffer_counts_(buffers_.size()),
       sites_(shape.sites),
@@ -39,6 +40,7 @@ void Trace::begin_group(double weight, std::uint32_t threads) {
   weight_ = weight;
   threads_ = threads;
   groups_ += weight > 0;
+  touches_ = 0;
   std::fill_n(counters_.begin(), std::size_t{threads} * shape_.blocks, 0u);
   std::fill_n(resumed_.begin(), threads, 0u);
 }
@@ -87,16 +89,18 @@ std::int32_t Trace::buffer_at(std::uint64_t at) {
   return last_buffer_ = static_cast<std::int32_t>(after - 1 - buffers_.begin());
 }
 
-void Trace::touch_lines(std::int32_t buffer, std::uint64_t at, std::uint64_t bytes) {
-  std::uint32_t* groups = line_groups();
+void Trace::touch(std::int32_t buffer, std::uint64_t line) {
   BufferCounts& counts = buffer_counts_[static_cast<std::size_t>(buffer)];
-  const auto now = static_cast<std::uint32_t>(groups_);
-  for (std::uint64_t line = at / kLineBytes; line <= (at + bytes - 1) / kLineBytes; ++line) {
-    if (groups[line] == now) continue;
-    counts.distinct_lines += groups[line] == 0;
+  LastTouch& last = last_touches()[line];
+  const auto group = static_cast<std::uint32_t>(groups_);
+  if (last.group == group) {
+    const auto k = static_cast<std::size_t>(std::bit_width(touches_ - last.at) - 1);
+    counts.reuse[std::min(k, counts.reuse.size() - 1)] += weight_;
+  } else {
+    counts.distinct_lines += last.group == 0;
     counts.group_lines += weight_;
-    groups[line] = now;
   }
+  last = {group, ++touches_};
 }
 
 void Trace::access(MemoryKind memory, std::uint64_t at, std::uint32_t site, std::uint64_t bytes,
@@ -111,7 +115,6 @@ void Trace::access(MemoryKind memory, std::uint64_t at, std::uint32_t site, std:
     BufferCounts& counts = buffer_counts_[i];
     total = store ? &counts.store : constant_[i] ? &counts.constant : &counts.load;
     if (site_buffers_[site] == kNowhere) site_buffers_[site] = buffer;
-    if (store || !constant_[i]) touch_lines(buffer, at, bytes);
   } else if (site_buffers_[site] == kNowhere) {
     site_buffers_[site] = kGroupMemory;
   }
@@ -137,6 +140,8 @@ void Trace::count(const Request& request) {
     const auto i = static_cast<std::size_t>(buffer);
     BufferCounts& counts = buffer_counts_[i];
     total = store ? &counts.store : constant_[i] ? &counts.constant : &counts.load;
+    if (total != &counts.constant)
+      request.units.each([&](std::uint64_t line) { touch(buffer, line); });
   } else {
     const std::size_t turns = request.units.most_in_a_bank();
     one.turns = weight_ * static_cast<double>(turns);
@@ -161,7 +166,8 @@ void Trace::atomic(MemoryKind memory, std::uint64_t at, std::uint64_t bytes, boo
   counts.atomics += weight_;
   if (loads) counts.load.bytes += moved;
   if (stores) counts.store.bytes += moved;
-  touch_lines(buffer, at, bytes);
+  for (std::uint64_t line = at / kLineBytes; line <= (at + bytes - 1) / kLineBytes; ++line)
+    touch(buffer, line);
 }
 
 void Trace::merge_lines(std::size_t buffer, const Trace& other) {
@@ -169,8 +175,8 @@ void Trace::merge_lines(std::size_t buffer, const Trace& other) {
   if (of.bytes == 0) return;
   for (std::size_t line = of.offset / kLineBytes; line <= (of.offset + of.bytes - 1) / kLineBytes;
        ++line) {
-    if (other.line_groups()[line] == 0 || line_groups()[line] != 0) continue;
-    line_groups()[line] = other.line_groups()[line];
+    if (other.last_touches()[line].group == 0 || last_touches()[line].group != 0) continue;
+    last_touches()[line] = other.last_touches()[line];
     ++buffer_counts_[buffer].distinct_lines;
   }
 }
@@ -188,6 +194,7 @@ void Trace::merge(const Trace& other) {
     to.constant += from.constant;
     to.atomics += from.atomics;
     to.group_lines += from.group_lines;
+    for (std::size_t k = 0; k < to.reuse.size(); ++k) to.reuse[k] += from.reuse[k];
     merge_lines(i, other);
   }
   for (std::size_t i = 0; i < sites_.size(); ++i) {

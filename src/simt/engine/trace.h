@@ -39,6 +39,9 @@ struct BufferCounts {
   double atomics = 0;         ///< their bytes count as loaded, stored or both
   double group_lines = 0;     ///< lines that a group touches, added over groups
   double distinct_lines = 0;  ///< that traced groups touched at least once
+  /// Touches of a line that the group had touched before: entry k by how many touches of any line
+  /// ago that was, 2^k up to 2^(k + 1). A cache of so many lines would still have it.
+  std::array<double, 16> reuse{};
 };
 
 struct TracedBuffer {
@@ -85,11 +88,13 @@ class Trace {
  private:
   void count(const Request& request);
   std::int32_t buffer_at(std::uint64_t at);
-  void touch_lines(std::int32_t buffer, std::uint64_t at, std::uint64_t bytes);
+  void touch(std::int32_t buffer, std::uint64_t line);
   void merge_lines(std::size_t buffer, const Trace& other);
-  std::uint32_t* line_groups() const {
-    return reinterpret_cast<std::uint32_t*>(line_group_.data());
-  }
+  /// When a line was touched last: by which group, and how many touches of that group before.
+  struct LastTouch {
+    std::uint32_t group = 0, at = 0;
+  };
+  LastTouch* last_touches() const { return reinterpret_cast<LastTouch*>(last_touch_.data()); }
 
   TraceShape shape_;
   std::vector<TracedBuffer> buffers_;
@@ -101,7 +106,8 @@ class Trace {
   std::vector<std::uint32_t> counters_, resumed_;
   std::vector<std::uint64_t> runs_;
   std::vector<std::uint32_t> most_runs_;
-  Pages line_group_;  ///< the group that touched a line last, a word each
+  Pages last_touch_;           ///< a LastTouch for each line
+  std::uint32_t touches_ = 0;  ///< of lines, by this group
 
   std::vector<BlockCounts> blocks_;
   std::vector<BufferCounts> buffer_counts_;

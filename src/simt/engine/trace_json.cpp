@@ -25,7 +25,8 @@ base::Json to_json(const Trace& trace) {
                        {"constant", array(buffer.constant)},
                        {"atomics", buffer.atomics},
                        {"group_lines", buffer.group_lines},
-                       {"distinct_lines", buffer.distinct_lines}});
+                       {"distinct_lines", buffer.distinct_lines},
+                       {"reuse", buffer.reuse}});
   return {{"blocks", std::move(blocks)},
           {"sites", std::move(sites)},
           {"buffers", std::move(buffers)},

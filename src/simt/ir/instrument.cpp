@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <list>
 
 #include "simt/ir/device_headers.h"
 #include "simt/ir/operation.h"
@@ -89,19 +90,26 @@ class Instrumenter {
                  const std::unordered_map<std::string_view, int>& uses,
                  const std::string& location) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> operations;
+    std::vector<ChainStep> steps;
+    std::list<std::string> step_kinds;  // whose addresses the steps keep
     for (const Instruction& instruction : block.instructions) {
       const Origin from = origin(module_, instruction);
+      ChainStep& step = steps.emplace_back(&instruction);
       const auto add = [&](const std::string& kind, int count) {
         operations[{kind_(kind), line_({std::string(from.file), from.line})}] +=
             static_cast<std::uint32_t>(count);
       };
       if (const auto done = operation(instruction, from)) {
         add(done->kind, done->count);
+        step.kind = step_kinds.emplace_back(done->kind);
         if (fuses(instruction, definitions, uses))
           add(done->kind.substr(0, done->kind.find('.')) + ".fusable", done->count);
       }
+      const std::size_t sites = result_.sites.size();
       if (instruction.opcode == "load" || instruction.opcode == "store")
         add_access(instruction, from, definitions, location, add);
+      if (instruction.opcode == "load" && result_.sites.size() > sites)
+        step.site = static_cast<std::int64_t>(sites);
       if (instruction.opcode == "call") add_ranges(instruction, from, definitions, location);
     }
     if (operations.empty()) return;
@@ -109,6 +117,7 @@ class Instrumenter {
     for (const auto& [key, count] : operations) list.push_back({key.first, key.second, count});
     const std::size_t n = result_.blocks.size();
     result_.blocks.push_back(std::move(list));
+    result_.chains.push_back(chain_of(steps));
     insert(block.body, fmt::format("  %ks.at.{0} = getelementptr i32, ptr %ks.counters, i64 {0}\n"
                                    "  %ks.old.{0} = load i32, ptr %ks.at.{0}, align 4\n"
                                    "  %ks.new.{0} = add i32 %ks.old.{0}, 1\n"

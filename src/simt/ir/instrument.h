@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "simt/ir/chain.h"
 #include "simt/ir/module.h"
 
 namespace ksearch::simt::ir {
@@ -34,6 +35,7 @@ struct Instrumented {
   std::vector<std::string> kinds;
   std::vector<Place> lines;
   std::vector<std::vector<BlockOperation>> blocks;  ///< by counter
+  std::vector<BlockChain> chains;                   ///< by counter, as `blocks`
   std::vector<Site> sites;
   int half_registers = 0;  ///< estimate: see registers.h
   int private_bytes = 0;   ///< arrays of a thread that are no registers

@@ -1,0 +1,276 @@
+#include "evaluate/engine_judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "evaluate/ceiling.h"
+#include "evaluate/select.h"
+
+namespace ksearch::evaluate {
+namespace {
+
+using kernel::Workload;
+
+std::vector<Workload> supported(const task::Task& task, const std::vector<Workload>& workloads,
+                                const task::Expert* expert) {
+  if (!expert || !expert->supports) return workloads;
+  std::vector<Workload> some;
+  for (const Workload& w : workloads) {
+    const auto yes = expert->supports->eval_boolean(kernel::scope_of(task.definition, w));
+    if (yes && *yes) some.push_back(w);
+  }
+  return some;
+}
+
+}  // namespace
+
+EngineJudge::EngineJudge(const task::Task& task, const target::GpuProfile& gpu,
+                         EngineRunner runner, target::Target& reference, std::uint64_t seed)
+    : task_(&task),
+      with_checked_(task),
+      device_(target::as_hardware(gpu)),
+      gpu_name_(gpu.name),
+      runner_(std::move(runner)),
+      reference_(&reference),
+      seed_(seed),
+      tiny_(task.with_role(kernel::Role::tiny)),
+      feedback_(task.with_role(kernel::Role::feedback)),
+      heldout_(task.with_role(kernel::Role::heldout)) {
+  for (const Workload& w : feedback_) {
+    checked_.push_back(kernel::checked_shape(w));
+    if (!w.check_axes.empty()) with_checked_.workloads.push_back(checked_.back());
+  }
+}
+
+base::Result<void> EngineJudge::open_truth() {
+  if (feedback_.empty())
+    return base::usage_error(task_->definition.name, "no feedback workload to model");
+  KS_TRY(truth_, Truth::open(with_checked_, *reference_, nullptr,
+                             base::Random(seed_).fork("inputs").next()));
+  return {};
+}
+
+Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judging how,
+                                           kernel::Outcome& outcome, const Progress& progress,
+                                           const task::Expert* expert) {
+  outcome.stage = kernel::Stage::check;
+  if (program.dialect != kernel::Dialect::mlx && program.dialect != kernel::Dialect::metal)
+    return verdict(kernel::Unsupported{
+        fmt::format("programs for this target are of dialect mlx, this one of {}",
+                    kernel::name(program.dialect))});
+  const std::vector<Workload> tiny = supported(*task_, tiny_, expert);
+  const std::vector<Workload> feedback = supported(*task_, feedback_, expert);
+  std::vector<Workload> all = tiny;
+  all.insert(all.end(), feedback.begin(), feedback.end());
+  if (how == Judging::candidate) all.insert(all.end(), checked_.begin(), checked_.end());
+  KS_TRIED(PreparedProgram prepared,
+           bind_all_choices(program, task_->definition, all, device_, outcome.workload));
+  if (!expert)  // held-out shapes must bind too, or the winner could only fail its certificate
+    KS_TRY_STEP(bind_all_choices(program, task_->definition, heldout_, device_, outcome.workload));
+
+  progress(fmt::format("tiny shapes, {}", tiny.size()));
+  outcome.stage = kernel::Stage::tiny;
+  std::vector<Check> checks;
+  for (std::size_t i = 0; i < tiny.size(); ++i) {
+    // Each choice of tunables has its turn; the certificate looks at the chosen ones on all.
+    const auto& legal = prepared.legal.at(tiny[i].name);
+    const int variants = truth_->maker(tiny[i]).variants();
+    checks.push_back({&tiny[i], legal[i % legal.size()],
+                      task::Content{0, static_cast<int>(i) % variants}, true});
+  }
+  KS_TRY_STEP(check_all(prepared, *truth_, checks, outcome.workload));
+
+  progress(fmt::format("modelling, {} workloads", feedback.size()));
+  outcome.stage = kernel::Stage::timing;
+  KS_TRIED(auto timings, model(prepared, feedback, nullptr, outcome.select, outcome.notes));
+
+  if (how == Judging::candidate) {
+    progress(fmt::format("outputs, {} workloads", feedback.size()));
+    outcome.stage = kernel::Stage::feedback;
+    checks.clear();
+    for (std::size_t i = 0; i < feedback_.size(); ++i)
+      checks.push_back({&checked_[i],
+                        chosen(prepared, outcome.select, task_->definition, checked_[i], device_),
+                        task::Content{1, 0}, false});
+    KS_TRY_STEP(check_all(prepared, *truth_, checks, outcome.workload));
+    outcome.stage = kernel::Stage::timing;
+  }
+  kernel::Modelled modelled;
+  modelled.profile = gpu_name_;
+  modelled.model_version = std::string(target::kTimeModelVersion);
+  modelled.workloads = std::move(timings);
+  return modelled;
+}
+
+Tried<void> EngineJudge::check_all(const PreparedProgram& program, Truth& truth,
+                                   const std::vector<Check>& checks, std::string& at) {
+  std::vector<EngineJob> jobs;
+  for (const Check& check : checks)
+    jobs.push_back({&program.program, &program.plan(check.workload->name, check.choice),
+                    &truth.maker(*check.workload), check.content, check.watch, check.schedule});
+  const auto results = runner_.run(jobs);
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    at = checks[i].workload->name;
+    if (!results[i]) return std::unexpected(results[i].error());
+    KS_TRY_STEP(check_outputs(checks[i], truth, *results[i]));
+  }
+  at.clear();
+  return {};
+}
+
+Tried<void> EngineJudge::check_outputs(const Check& check, Truth& truth,
+                                       const EngineRunner::Outputs& outputs) const {
+  const auto want = truth.of(*check.workload, check.content);
+  if (!want) return lost(want.error().reason);
+  const auto specs = outputs_of(task_->definition, truth.maker(*check.workload).tensors());
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const auto got = outputs.find(specs[i].shape.name);
+    if (got == outputs.end())
+      return verdict(kernel::WrongResult{specs[i].shape.name, "no launch writes it", 0, 0});
+    const Comparison c =
+        compare(specs[i], std::as_bytes(std::span(got->second)), (**want)[i], nullptr, 0);
+    if (!c.right)
+      return verdict(kernel::WrongResult{
+          specs[i].shape.name,
+          c.why + (check.content.variant > 0
+                       ? fmt::format(" (inputs of stress[{}])", check.content.variant - 1)
+                       : ""),
+          c.error, c.tolerance});
+  }
+  return {};
+}
+
+/// Every legal choice where nothing is selected yet, else the selected ones.
+Tried<std::vector<kernel::WorkloadTiming>> EngineJudge::model(
+    const PreparedProgram& program, const std::vector<Workload>& workloads,
+    const kernel::Select* select, kernel::Select& chosen_select, std::vector<std::string>& notes) {
+  struct Entry {
+    const Workload* workload;
+    kernel::TunableChoice choice;
+  };
+  std::vector<Entry> entries;
+  std::vector<EngineJob> jobs;
+  for (const Workload& w : workloads)
+    for (const kernel::TunableChoice& choice : program.legal.at(w.name)) {
+      if (select && choice != chosen(program, *select, task_->definition, w, device_)) continue;
+      entries.push_back({&w, choice});
+      jobs.push_back({&program.program, &program.plan(w.name, choice), &truth_->maker(w),
+                      task::Content{1, 0}, false, {}});
+    }
+  const auto modelled = runner_.model(jobs);
+  std::vector<ChoiceTimes> times;
+  std::map<std::pair<std::string, kernel::TunableChoice>, std::size_t> index;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!modelled[i]) return std::unexpected(modelled[i].error());
+    if (times.empty() || times.back().workload != entries[i].workload)
+      times.push_back({entries[i].workload, {}, {}});
+    times.back().ns[entries[i].choice] = modelled[i]->seconds * 1e9;
+    index[{entries[i].workload->name, entries[i].choice}] = i;
+  }
+  if (!select && program.choices().size() > 1)
+    chosen_select = select_tunables(task_->definition, times);
+  else if (!select && program.choices().size() == 1 && !program.choices()[0].empty())
+    chosen_select = {{std::nullopt, program.choices()[0]}};
+  std::vector<kernel::WorkloadTiming> timings;
+  for (const Workload& w : workloads) {
+    const auto choice =
+        chosen(program, select ? *select : chosen_select, task_->definition, w, device_);
+    const auto& found = modelled[index.at({w.name, choice})];
+    timings.push_back(timing_of(w, choice, found->seconds));
+    notes.push_back(fmt::format("modelled on {}: {}", w.name, target::describe(*found)));
+  }
+  return timings;
+}
+
+kernel::WorkloadTiming EngineJudge::timing_of(const Workload& w,
+                                              const kernel::TunableChoice& choice,
+                                              double seconds) const {
+  kernel::WorkloadTiming t;
+  t.workload = w.name;
+  t.tunables = choice;
+  t.samples_ns = {seconds * 1e9};
+  t.median_ns = t.low_ns = t.high_ns = seconds * 1e9;
+  if (const auto work = kernel::work_of(task_->definition, w)) {
+    const Ceiling ceiling = ceiling_of(*work, truth_->maker(w).tensors(), device_);
+    t.roofline_fraction = ceiling.ns / t.median_ns;
+    t.bound_by = ceiling.bound_by;
+  }
+  return t;
+}
+
+base::Result<Certificate> EngineJudge::certify(const kernel::Program& program,
+                                               const kernel::Select& select,
+                                               const Progress& told) {
+  const Progress progress = told ? told : Progress([](std::string_view) {});
+  Certificate certificate;
+  const auto add = [&](std::string name, const Tried<void>& result, std::string good,
+                       const std::string& at) -> base::Result<bool> {
+    if (!result)
+      if (const auto* l = std::get_if<kernel::Lost>(&result.error()))
+        return base::environment_error("certificate", l->reason);
+    certificate.checks.push_back(
+        {std::move(name), result.has_value(),
+         result ? std::move(good) : fmt::format("{}: {}", at, text(result.error())), nullptr});
+    return result.has_value();
+  };
+  const std::uint64_t seed = base::Random(seed_).fork("certificate").fork(program.hash()).next();
+  std::vector<Workload> all = tiny_;
+  for (const auto* list : {&heldout_, &feedback_}) all.insert(all.end(), list->begin(), list->end());
+  std::string at;
+  auto bound = bind_selected(program, select, task_->definition, all, device_, at);
+  if (!bound) {
+    KS_RETURN_IF_ERROR(add("held_out", std::unexpected(bound.error()), "", at));
+    return certificate;
+  }
+  progress("certify: fresh seeds");
+  KS_TRY(const auto truth, Truth::open(*task_, *reference_, nullptr, seed));
+  const auto run = [&](const char* name, const std::vector<Workload>& workloads, bool watch,
+                       const std::vector<simt::ScheduleChoice>& schedules,
+                       const std::string& good) -> base::Result<bool> {
+    std::vector<Check> checks;
+    for (const Workload& w : workloads)
+      for (std::size_t s = 0; s < schedules.size(); ++s)
+        checks.push_back({&w, bound->legal.at(w.name).front(),
+                          task::Content{s, static_cast<int>(s) % truth->maker(w).variants()}, watch,
+                          schedules[s]});
+    progress(fmt::format("certify: {}, {} runs", name, checks.size()));
+    return add(name, check_all(*bound, *truth, checks, at), good, at);
+  };
+  KS_TRY(const bool schedules,
+         run("schedules", tiny_, true, {{"default", 0}, {"reversed", 0}, {"random", seed % 1000}},
+             "every tiny shape watched under three orders of SIMD-groups: no race, no access out of "
+             "bounds, nothing undefined, every output written"));
+  bool right = schedules;
+  if (right) {
+    KS_TRY(right, run("held_out", heldout_, false, {{"default", 0}},
+                      "right on every held-out shape, with fresh inputs"));
+  }
+  if (right) {
+    KS_TRY(right, run("feedback_whole", feedback_, false, {{"default", 0}},
+                      "right on every feedback shape in full, with fresh inputs"));
+  }
+  certificate.basis = {{"task", task_->definition.name},
+                       {"program", program.hash()},
+                       {"select", kernel::to_json(select)},
+                       {"seeds", {{"session", seed_}, {"certificate", seed}}},
+                       {"device", kernel::to_json(device_)}};
+  if (!right) return certificate;
+  progress("certify: modelling");
+  kernel::Select unused;
+  std::vector<std::string> notes;
+  for (const auto& [list, timings] : {std::pair(&heldout_, &certificate.heldout),
+                                      std::pair(&feedback_, &certificate.feedback)}) {
+    auto modelled = model(*bound, *list, &select, unused, notes);
+    if (!modelled) {
+      KS_RETURN_IF_ERROR(add("modelled", std::unexpected(modelled.error()), "", ""));
+      return certificate;
+    }
+    *timings = std::move(*modelled);
+  }
+  certificate.passed = true;
+  return certificate;
+}
+
+}  // namespace ksearch::evaluate

@@ -1,0 +1,77 @@
+// Judges one program on a GPU that is not here: runs it in the engine and compares with float64,
+// models its times, and certifies. What an engine session asks; ratios are the session's.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "evaluate/certificate.h"
+#include "evaluate/engine_runner.h"
+#include "evaluate/evaluator.h"
+#include "evaluate/prepared_program.h"
+#include "evaluate/statistics.h"
+#include "evaluate/truth.h"
+
+namespace ksearch::evaluate {
+
+enum class Judging {
+  candidate,  ///< tiny shapes watched, outputs of every feedback workload
+  trusted,    ///< a baseline of the project's own: tiny shapes watched, the rest is timed only
+};
+
+class EngineJudge {
+ public:
+  /// All but the runner is borrowed.
+  EngineJudge(const task::Task& task, const target::GpuProfile& gpu, EngineRunner runner,
+              target::Target& reference, std::uint64_t seed);
+
+  base::Result<void> open_truth();
+
+  /// `outcome` is told stage, workload, tunables and notes as it goes. Of an expert only what it
+  /// supports.
+  Tried<kernel::Modelled> judge(const kernel::Program& program, Judging how,
+                                kernel::Outcome& outcome, const Progress& progress,
+                                const task::Expert* expert = nullptr);
+  base::Result<Certificate> certify(const kernel::Program& program, const kernel::Select& select,
+                                    const Progress& progress);
+
+  const task::Task& task() const { return *task_; }
+  const kernel::HardwareProfile& device() const { return device_; }
+  const std::vector<kernel::Workload>& feedback() const { return feedback_; }
+
+ private:
+  /// A run whose outputs are compared.
+  struct Check {
+    const kernel::Workload* workload = nullptr;
+    kernel::TunableChoice choice;
+    task::Content content;
+    bool watch = true;
+    simt::ScheduleChoice schedule = {};
+  };
+  /// The first that fails ends it; its workload goes to `at`.
+  Tried<void> check_all(const PreparedProgram& program, Truth& truth,
+                        const std::vector<Check>& checks, std::string& at);
+  Tried<void> check_outputs(const Check& check, Truth& truth,
+                            const EngineRunner::Outputs& outputs) const;
+  Tried<std::vector<kernel::WorkloadTiming>> model(const PreparedProgram& program,
+                                                   const std::vector<kernel::Workload>& workloads,
+                                                   const kernel::Select* select,
+                                                   kernel::Select& chosen_select,
+                                                   std::vector<std::string>& notes);
+  kernel::WorkloadTiming timing_of(const kernel::Workload& workload,
+                                   const kernel::TunableChoice& choice, double seconds) const;
+
+  const task::Task* task_;
+  task::Task with_checked_;  ///< and the smaller shapes that stand for workloads
+  kernel::HardwareProfile device_;
+  std::string gpu_name_;
+  EngineRunner runner_;
+  target::Target* reference_;
+  std::uint64_t seed_;
+  std::unique_ptr<Truth> truth_;
+  std::vector<kernel::Workload> tiny_, feedback_, heldout_, checked_;  ///< checked_: of feedback_
+};
+
+}  // namespace ksearch::evaluate

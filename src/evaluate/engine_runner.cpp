@@ -1,0 +1,184 @@
+#include "evaluate/engine_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "simt/program_case.h"
+#include "simt/stages.h"
+
+namespace ksearch::evaluate {
+namespace {
+
+/// Of each launch; the time of a launch is within 3% of that of all groups (docs/check.md).
+constexpr std::uint32_t kTracedGroups = 8;
+/// A program of more launches is traced by those that differ, and its outputs are not made.
+constexpr std::size_t kMostLaunchesRun = 256;
+constexpr std::size_t kLogBytes = 4096;
+
+/// The engine's word for what went wrong, as a verdict: a case that does not compile or run is the
+/// program's.
+Failure failure_of(const base::Error& error) {
+  if (error.kind != base::ErrorKind::usage) return kernel::Lost{error.text()};
+  if (error.where == "the kernel") {
+    if (error.what.find("did not end") != std::string::npos) return kernel::TimedOut{};
+    return kernel::Crashed{error.what};
+  }
+  return kernel::CompileFailed{error.text().substr(0, kLogBytes)};
+}
+
+kernel::Unsafe unsafe_of(const std::vector<simt::Finding>& findings) {
+  kernel::Unsafe unsafe;
+  for (const simt::Finding& finding : findings) {
+    std::string places;
+    for (const simt::SourceLine& line : finding.where)
+      places += fmt::format("{}{}:{}", places.empty() ? "" : ", ", line.file, line.line);
+    unsafe.findings.push_back(
+        {finding.kind, finding.buffer,
+         fmt::format("{}{}{}", places, places.empty() ? "" : ": ", finding.message)});
+  }
+  return unsafe;
+}
+
+Tried<simt::ProgramCases> cases_of(const EngineJob& job) {
+  std::vector<simt::ProgramTensor> tensors;
+  for (const kernel::TensorShape& shape : job.maker->tensors()) {
+    simt::ProgramTensor tensor{shape.name, shape.dtype, shape.shape, simt::Role::in, {}};
+    if (shape.access == kernel::Access::out) {
+      tensor.role = simt::Role::out;
+    } else {
+      tensor.bytes.resize(shape.bytes());
+      job.maker->fill(job.content, shape.name, std::as_writable_bytes(std::span(tensor.bytes)));
+    }
+    tensors.push_back(std::move(tensor));
+  }
+  auto cases = simt::cases_of_program(*job.program, *job.plan, tensors);
+  if (!cases) return verdict(kernel::Unsupported{cases.error().text()});
+  return std::move(*cases);
+}
+
+bool is_integer(kernel::DType type) {
+  return type != kernel::DType::float32 && type != kernel::DType::float16 &&
+         type != kernel::DType::bfloat16;
+}
+
+/// Launches of one kernel on grids of one size are taken to do the same, whatever their numbers.
+std::string likeness(const kernel::BoundLaunch& launch) {
+  std::string text = launch.kernel;
+  for (const auto* defines : {&launch.defines, &launch.instantiate, &launch.constants})
+    for (const auto& [name, value] : *defines) text += fmt::format(" {}={}", name, value);
+  for (const auto* sizes : {&launch.groups, &launch.threads, &launch.group_size})
+    for (const std::int64_t size : *sizes) text += fmt::format(" {}", size);
+  return text;
+}
+
+/// Whether it leaves integers: counts and indices may steer what launches after it do, numbers do
+/// not.
+bool leaves_integers(const kernel::BoundLaunch& launch) {
+  return std::ranges::any_of(launch.args, [](const kernel::BoundArg& arg) {
+    const auto* tensor = std::get_if<kernel::BoundTensor>(&arg);
+    return tensor && tensor->writes && is_integer(tensor->dtype);
+  });
+}
+
+/// The first, the middle and the last of each kind of launch, and how many each stands for.
+std::vector<double> representatives(const kernel::BoundProgram& plan) {
+  std::map<std::string, std::vector<std::size_t>> kinds;
+  for (std::size_t i = 0; i < plan.launches.size(); ++i)
+    kinds[likeness(plan.launches[i])].push_back(i);
+  std::vector<double> stands_for(plan.launches.size(), 0);
+  for (const auto& [kind, all] : kinds) {
+    const std::set<std::size_t> chosen{all.front(), all[all.size() / 2], all.back()};
+    for (const std::size_t i : chosen)
+      stands_for[i] = static_cast<double>(all.size()) / static_cast<double>(chosen.size());
+  }
+  return stands_for;
+}
+
+target::GpuLaunch launch_of(const kernel::BoundLaunch& bound) {
+  target::GpuLaunch launch;
+  launch.kernel = bound.kernel;
+  launch.threads = 1;
+  launch.groups = 1;
+  for (std::size_t d = 0; d < 3; ++d) {
+    launch.threads *= static_cast<double>(bound.group_size[d]);
+    const std::int64_t groups =
+        bound.threads[0] > 0 ? (bound.threads[d] + bound.group_size[d] - 1) / bound.group_size[d]
+                             : bound.groups[d];
+    launch.groups *= static_cast<double>(groups);
+  }
+  return launch;
+}
+
+/// f(job) for each, on so many threads; results in their order.
+template <class Result, class F>
+std::vector<Tried<Result>> on_threads(std::span<const EngineJob> jobs, std::size_t threads, F&& f) {
+  std::vector<Tried<Result>> results(jobs.size(), lost("not run"));
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i; (i = next.fetch_add(1)) < jobs.size();) results[i] = f(jobs[i]);
+  };
+  std::vector<std::jthread> others;
+  for (std::size_t t = 1; t < std::min(threads, jobs.size()); ++t) others.emplace_back(work);
+  work();
+  others.clear();
+  return results;
+}
+
+}  // namespace
+
+std::vector<Tried<EngineRunner::Outputs>> EngineRunner::run(std::span<const EngineJob> jobs) const {
+  return on_threads<Outputs>(jobs, jobs_, [&](const EngineJob& job) { return run_one(job); });
+}
+
+std::vector<Tried<target::ModelledProgram>> EngineRunner::model(
+    std::span<const EngineJob> jobs) const {
+  return on_threads<target::ModelledProgram>(
+      jobs, jobs_, [&](const EngineJob& job) { return model_one(job); });
+}
+
+Tried<EngineRunner::Outputs> EngineRunner::run_one(const EngineJob& job) const {
+  if (job.plan->launches.size() > kMostLaunchesRun)
+    return verdict(kernel::Unsupported{
+        fmt::format("{} launches on one workload; {} are run here at most",
+                    job.plan->launches.size(), kMostLaunchesRun)});
+  KS_TRIED(const simt::ProgramCases cases, cases_of(job));
+  simt::CheckOptions options;
+  options.watch = job.watch;
+  options.schedule = job.schedule;
+  options.worker = worker_;
+  auto report = simt::check_sequence(builder_, cases.cases, cases.scratch, options);
+  if (!report) return std::unexpected(failure_of(report.error()));
+  if (!report->clean()) return verdict(unsafe_of(report->findings));
+  return std::move(report->outputs);
+}
+
+Tried<target::ModelledProgram> EngineRunner::model_one(const EngineJob& job) const {
+  KS_TRIED(const simt::ProgramCases cases, cases_of(job));
+  const std::vector<double> stands_for = representatives(*job.plan);
+  const auto& launches = job.plan->launches;
+  std::vector<simt::TracedStage> stages(launches.size());
+  for (std::size_t i = 0; i < launches.size(); ++i)
+    stages[i] = {stands_for[i] > 0, launches.size() <= kMostLaunchesRun &&
+                                        i + 1 < launches.size() && leaves_integers(launches[i])};
+  simt::CheckOptions options;
+  options.worker = worker_;
+  options.trace_groups = kTracedGroups;
+  const auto traces = simt::trace_sequence(builder_, cases.cases, stages, options);
+  if (!traces) return std::unexpected(failure_of(traces.error()));
+  std::vector<target::ModelledLaunch> modelled;
+  std::vector<double> times;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    if (stands_for[i] == 0) continue;
+    auto one = target::model_launch(*gpu_, launch_of(launches[i]), (*traces)[i]);
+    if (!one) return lost(one.error().text());
+    modelled.push_back(std::move(*one));
+    times.push_back(stands_for[i]);
+  }
+  return target::model_program(*gpu_, std::move(modelled), times);
+}
+
+}  // namespace ksearch::evaluate

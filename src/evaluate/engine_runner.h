@@ -1,0 +1,54 @@
+// Runs bound programs in the SIMT engine: watched, for their outputs alone, or traced for the time
+// model. Several at a time; each in a confined process of its own.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "evaluate/attempt.h"
+#include "kernel/bind.h"
+#include "simt/check.h"
+#include "target/metal/time_model.h"
+#include "task/inputs.h"
+#include "toolchain/builder.h"
+
+namespace ksearch::evaluate {
+
+struct EngineJob {
+  const kernel::Program* program = nullptr;
+  const kernel::BoundProgram* plan = nullptr;
+  const task::InputMaker* maker = nullptr;  ///< of the workload's tensors
+  task::Content content;
+  bool watch = true;  ///< false: outputs alone, several times as fast
+  simt::ScheduleChoice schedule;
+};
+
+class EngineRunner {
+ public:
+  /// `worker`: command of the engine's process. `gpu` is borrowed.
+  EngineRunner(toolchain::Builder builder, std::vector<std::string> worker,
+               const target::GpuProfile& gpu, std::size_t jobs)
+      : builder_(std::move(builder)), worker_(std::move(worker)), gpu_(&gpu), jobs_(jobs) {}
+
+  using Outputs = std::map<std::string, std::string>;  ///< bytes of each output
+  /// What each job left, in their order; findings are Unsafe, an error of the source CompileFailed.
+  std::vector<Tried<Outputs>> run(std::span<const EngineJob> jobs) const;
+  /// The modelled time of each, from a sample of its groups.
+  std::vector<Tried<target::ModelledProgram>> model(std::span<const EngineJob> jobs) const;
+
+  std::size_t jobs() const { return jobs_; }
+
+ private:
+  Tried<Outputs> run_one(const EngineJob& job) const;
+  Tried<target::ModelledProgram> model_one(const EngineJob& job) const;
+
+  toolchain::Builder builder_;
+  std::vector<std::string> worker_;
+  const target::GpuProfile* gpu_;
+  std::size_t jobs_;
+};
+
+}  // namespace ksearch::evaluate

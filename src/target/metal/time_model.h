@@ -1,0 +1,67 @@
+// The time of a kernel on an Apple GPU, from what the engine counted and the GPU as data. A model:
+// docs/apple-time-model.md states each term, where its constants come from, and how far it is from
+// what was published. Nothing here was measured on such a GPU.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "target/metal/gpu_profile.h"
+
+namespace ksearch::target {
+
+/// Of the model as a whole: a time is comparable with those of the same version only.
+inline constexpr std::string_view kTimeModelVersion = "1";
+
+struct GpuLaunch {
+  std::string kernel;
+  double groups = 1;
+  double threads = 1;  ///< of a group
+};
+
+/// One thing that takes time; the largest is the bottleneck.
+struct TimeTerm {
+  std::string name;  ///< "issue", "latency", "l1", "l2", "slc", "dram"
+  double seconds = 0;
+};
+
+/// What a line of the source costs of the bottleneck.
+struct LineCost {
+  std::string file;
+  int line = 0;
+  double share = 0;  ///< of the bottleneck's whole
+  std::string what;  ///< "float.exp2, float.fma", "loads of k"
+};
+
+struct ModelledLaunch {
+  double seconds = 0;         ///< dispatch included
+  double kernel_seconds = 0;  ///< without it
+  std::vector<TimeTerm> terms;
+  std::string bottleneck;          ///< of the terms, or "dispatch"
+  double resident_simdgroups = 0;  ///< on a core
+  std::string occupancy_limit;  ///< "registers", "group memory", "groups" (too few), "SIMD-groups"
+  std::vector<LineCost> costs;  ///< the largest first, three at most
+};
+
+/// `trace`: that of simt::check. An error where it lacks what the model needs.
+base::Result<ModelledLaunch> model_launch(const GpuProfile& gpu, const GpuLaunch& launch,
+                                          const base::Json& trace);
+
+struct ModelledProgram {
+  double seconds = 0;
+  std::vector<ModelledLaunch> launches;
+};
+/// Launches in order, each waiting for the one before, in command buffers as MLX commits them.
+/// `times`: how often each launch is made.
+ModelledProgram model_program(const GpuProfile& gpu, std::vector<ModelledLaunch> launches,
+                              const std::vector<double>& times);
+
+/// One paragraph for an engineer: bottleneck, what limits occupancy, the largest costs by line, what
+/// dropping the loads or the arithmetic would leave.
+std::string describe(const ModelledProgram& program);
+
+/// Cycles in which a scheduler issues one operation of a SIMD-group, by the trace's kind.
+double issue_cycles(const GpuProfile& gpu, std::string_view kind);
+
+}  // namespace ksearch::target
