@@ -58,7 +58,8 @@ class Meeting final : public engineer::Planner, public engineer::Coder {
   engineer::CodeReply code(const engineer::CodeRequest& request) override {
     if (request.attempt > 1) return {engineer::Exhausted{}};
     meet();
-    return {program("int of_" + request.node_id + ";")};
+    // A name alone would be the same program.
+    return {program("int of = " + std::to_string(request.node_id.front()) + ";")};
   }
   void meet() {
     std::unique_lock lock(mutex_);
