@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/hash.h"
 #include "base/random.h"
 #include "evaluate/ceiling.h"
 #include "evaluate/select.h"
@@ -24,10 +25,23 @@ std::vector<Workload> supported(const task::Task& task, const std::vector<Worklo
   return some;
 }
 
+/// Tiny shapes that one program is run on during a search; its certificate runs them all.
+constexpr std::size_t kTinyInASearch = 10;
+
+/// So many, evenly, from a place that the program's hash decides.
+std::vector<Workload> some_of(std::vector<Workload> all, const std::string& hash) {
+  if (all.size() <= kTinyInASearch) return all;
+  const std::size_t from = std::stoul(hash.substr(0, 4), nullptr, 16);
+  std::vector<Workload> some;
+  for (std::size_t i = 0; i < kTinyInASearch; ++i)
+    some.push_back(all[(from + i * all.size() / kTinyInASearch) % all.size()]);
+  return some;
+}
+
 }  // namespace
 
-EngineJudge::EngineJudge(const task::Task& task, const target::GpuProfile& gpu,
-                         EngineRunner runner, target::Target& reference, std::uint64_t seed)
+EngineJudge::EngineJudge(const task::Task& task, const target::GpuProfile& gpu, EngineRunner runner,
+                         target::Target& reference, std::uint64_t seed)
     : task_(&task),
       with_checked_(task),
       device_(target::as_hardware(gpu)),
@@ -60,7 +74,8 @@ Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judgi
     return verdict(kernel::Unsupported{
         fmt::format("programs for this target are of dialect mlx, this one of {}",
                     kernel::name(program.dialect))});
-  const std::vector<Workload> tiny = supported(*task_, tiny_, expert);
+  const std::vector<Workload> tiny =
+      some_of(supported(*task_, tiny_, expert), base::sha256(program.hash()));
   const std::vector<Workload> feedback = supported(*task_, feedback_, expert);
   std::vector<Workload> all = tiny;
   all.insert(all.end(), feedback.begin(), feedback.end());
@@ -156,8 +171,12 @@ Tried<std::vector<kernel::WorkloadTiming>> EngineJudge::model(
     for (const kernel::TunableChoice& choice : program.legal.at(w.name)) {
       if (select && choice != chosen(program, *select, task_->definition, w, device_)) continue;
       entries.push_back({&w, choice});
-      jobs.push_back({&program.program, &program.plan(w.name, choice), &truth_->maker(w),
-                      task::Content{1, 0}, false, {}});
+      jobs.push_back({&program.program,
+                      &program.plan(w.name, choice),
+                      &truth_->maker(w),
+                      task::Content{1, 0},
+                      false,
+                      {}});
     }
   const auto modelled = runner_.model(jobs);
   std::vector<ChoiceTimes> times;
@@ -201,8 +220,7 @@ kernel::WorkloadTiming EngineJudge::timing_of(const Workload& w,
 }
 
 base::Result<Certificate> EngineJudge::certify(const kernel::Program& program,
-                                               const kernel::Select& select,
-                                               const Progress& told) {
+                                               const kernel::Select& select, const Progress& told) {
   const Progress progress = told ? told : Progress([](std::string_view) {});
   Certificate certificate;
   const auto add = [&](std::string name, const Tried<void>& result, std::string good,
@@ -217,7 +235,8 @@ base::Result<Certificate> EngineJudge::certify(const kernel::Program& program,
   };
   const std::uint64_t seed = base::Random(seed_).fork("certificate").fork(program.hash()).next();
   std::vector<Workload> all = tiny_;
-  for (const auto* list : {&heldout_, &feedback_}) all.insert(all.end(), list->begin(), list->end());
+  for (const auto* list : {&heldout_, &feedback_})
+    all.insert(all.end(), list->begin(), list->end());
   std::string at;
   auto bound = bind_selected(program, select, task_->definition, all, device_, at);
   if (!bound) {
@@ -238,10 +257,11 @@ base::Result<Certificate> EngineJudge::certify(const kernel::Program& program,
     progress(fmt::format("certify: {}, {} runs", name, checks.size()));
     return add(name, check_all(*bound, *truth, checks, at), good, at);
   };
-  KS_TRY(const bool schedules,
-         run("schedules", tiny_, true, {{"default", 0}, {"reversed", 0}, {"random", seed % 1000}},
-             "every tiny shape watched under three orders of SIMD-groups: no race, no access out of "
-             "bounds, nothing undefined, every output written"));
+  KS_TRY(
+      const bool schedules,
+      run("schedules", tiny_, true, {{"default", 0}, {"reversed", 0}, {"random", seed % 1000}},
+          "every tiny shape watched under three orders of SIMD-groups: no race, no access out of "
+          "bounds, nothing undefined, every output written"));
   bool right = schedules;
   if (right) {
     KS_TRY(right, run("held_out", heldout_, false, {{"default", 0}},
@@ -260,8 +280,8 @@ base::Result<Certificate> EngineJudge::certify(const kernel::Program& program,
   progress("certify: modelling");
   kernel::Select unused;
   std::vector<std::string> notes;
-  for (const auto& [list, timings] : {std::pair(&heldout_, &certificate.heldout),
-                                      std::pair(&feedback_, &certificate.feedback)}) {
+  for (const auto& [list, timings] :
+       {std::pair(&heldout_, &certificate.heldout), std::pair(&feedback_, &certificate.feedback)}) {
     auto modelled = model(*bound, *list, &select, unused, notes);
     if (!modelled) {
       KS_RETURN_IF_ERROR(add("modelled", std::unexpected(modelled.error()), "", ""));

@@ -13,8 +13,8 @@
 namespace ksearch::evaluate {
 namespace {
 
-/// Of each launch; the time of a launch is within 3% of that of all groups (docs/check.md).
-constexpr std::uint32_t kTracedGroups = 8;
+/// Of each launch: exact for work that grows along the grid (FewGroupsOfManyEstimateWorkThatGrows).
+constexpr std::uint32_t kTracedGroups = 4;
 /// A program of more launches is traced by those that differ, and its outputs are not made.
 constexpr std::size_t kMostLaunchesRun = 256;
 constexpr std::size_t kLogBytes = 4096;
@@ -24,7 +24,8 @@ constexpr std::size_t kLogBytes = 4096;
 Failure failure_of(const base::Error& error) {
   if (error.kind != base::ErrorKind::usage) return kernel::Lost{error.text()};
   if (error.where == "the kernel") {
-    if (error.what.find("did not end") != std::string::npos) return kernel::TimedOut{};
+    if (error.what.find("did not end") != std::string::npos)
+      return kernel::TimedOut{static_cast<double>(simt::CheckOptions().time.count())};
     return kernel::Crashed{error.what};
   }
   return kernel::CompileFailed{error.text().substr(0, kLogBytes)};
@@ -136,15 +137,15 @@ std::vector<Tried<EngineRunner::Outputs>> EngineRunner::run(std::span<const Engi
 
 std::vector<Tried<target::ModelledProgram>> EngineRunner::model(
     std::span<const EngineJob> jobs) const {
-  return on_threads<target::ModelledProgram>(
-      jobs, jobs_, [&](const EngineJob& job) { return model_one(job); });
+  return on_threads<target::ModelledProgram>(jobs, jobs_,
+                                             [&](const EngineJob& job) { return model_one(job); });
 }
 
 Tried<EngineRunner::Outputs> EngineRunner::run_one(const EngineJob& job) const {
   if (job.plan->launches.size() > kMostLaunchesRun)
-    return verdict(kernel::Unsupported{
-        fmt::format("{} launches on one workload; {} are run here at most",
-                    job.plan->launches.size(), kMostLaunchesRun)});
+    return verdict(
+        kernel::Unsupported{fmt::format("{} launches on one workload; {} are run here at most",
+                                        job.plan->launches.size(), kMostLaunchesRun)});
   KS_TRIED(const simt::ProgramCases cases, cases_of(job));
   simt::CheckOptions options;
   options.watch = job.watch;

@@ -85,10 +85,9 @@ class EngineSession final : public Session {
   base::Result<void> model_naive(const Progress& progress) {
     const auto naive = judge_.task().naive.find(kernel::Dialect::mlx);
     if (naive == judge_.task().naive.end()) {
-      return base::usage_error(judge_.task().definition.name,
-                               "has no naive program in dialect mlx to compare with",
-                               (judge_.task().folder / "naive" / "mlx").string() +
-                                   "/program.json is looked for");
+      return base::usage_error(
+          judge_.task().definition.name, "has no naive program in dialect mlx to compare with",
+          (judge_.task().folder / "naive" / "mlx").string() + "/program.json is looked for");
     }
     naive_hash_ = naive->second.hash();
     auto modelled = judge_.judge(naive->second, Judging::trusted, naive_outcome_, progress);
@@ -162,8 +161,7 @@ class EngineSession final : public Session {
       kernel::WorkloadTiming& timing = modelled.workloads[i];
       compare_with_baselines(timing);
       if (beside != known_.end() && i < beside->second.workloads.size())
-        timing.ratios["parent"] =
-            exact(beside->second.workloads[i].median_ns / timing.median_ns);
+        timing.ratios["parent"] = exact(beside->second.workloads[i].median_ns / timing.median_ns);
     }
     modelled.baseline = baselines_.baseline;
     for (const char* to : {"naive", "expert", "parent"})

@@ -28,8 +28,8 @@ struct EngineSessionOptions {
   os::SandboxOptions sandbox;
 };
 
-/// Evaluating, in this order: the dialect, tiny shapes watched, the modelled time of every choice of
-/// tunables, the outputs of the chosen ones (of a smaller shape where the workload names one).
+/// Evaluating, in this order: the dialect, tiny shapes watched, the modelled time of every choice
+/// of tunables, the outputs of the chosen ones (of a smaller shape where the workload names one).
 /// Certifying: fresh seeds, tiny shapes under three schedules, held-out and feedback shapes whole.
 base::Result<std::unique_ptr<OpenedSession>> open_engine_session(
     const EngineSessionOptions& options, const Progress& progress);

@@ -23,7 +23,8 @@ Init::Kind init_kind(const std::string& text, bool& known) {
   static const std::map<std::string, Init::Kind, std::less<>> kKinds = {
       {"const", Init::Kind::constant}, {"iota", Init::Kind::iota},
       {"ints", Init::Kind::ints},      {"uniform", Init::Kind::uniform},
-      {"normal", Init::Kind::normal},  {"bytes", Init::Kind::bytes}};
+      {"normal", Init::Kind::normal},  {"bytes", Init::Kind::bytes},
+      {"file", Init::Kind::file}};
   const auto found = kKinds.find(text);
   known = found != kKinds.end();
   return known ? found->second : Init::Kind::none;
@@ -78,6 +79,9 @@ void read_parameters(const Json& json, const std::string& where, Init& init, Obj
       else
         reader.fault("hex", "pairs of hexadecimal digits are meant");
       break;
+    case Init::Kind::file:
+      init.path = reader.text("path");
+      break;
     case Init::Kind::none:
       break;
   }
@@ -93,7 +97,7 @@ Init read_init(const Json& json, const std::string& where, ObjectReader& keeper)
   init.kind = init_kind(kind, known);
   if (!known)
     reader.fault("kind", fmt::format("\"{}\" is unknown", kind),
-                 "const, iota, ints, uniform, normal, bytes");
+                 "const, iota, ints, uniform, normal, bytes, file");
   init.seed = static_cast<std::uint64_t>(reader.integer_or("seed", 0));
   const Json* parameters = reader.optional_object("params");
   read_parameters(parameters ? *parameters : kEmpty, reader.place("params"), init, reader);
@@ -133,6 +137,18 @@ void read_struct(ObjectReader& reader, Buffer& buffer) {
   make_struct(fields, buffer);
 }
 
+std::vector<std::int64_t> read_sizes(ObjectReader& reader, std::string_view key) {
+  std::vector<std::int64_t> sizes;
+  for (const Json& size : reader.array(key)) {
+    if (!size.is_number_integer() || size.get<std::int64_t>() < 0 ||
+        size.get<std::int64_t>() > kLargestDimension)
+      reader.fault(key, "whole numbers are meant");
+    else
+      sizes.push_back(size.get<std::int64_t>());
+  }
+  return sizes;
+}
+
 Buffer read_buffer(const Json& json, const std::string& where, int position, ObjectReader& keeper) {
   ObjectReader reader(json, where);
   Buffer buffer;
@@ -149,12 +165,11 @@ Buffer read_buffer(const Json& json, const std::string& where, int position, Obj
     buffer.dtype = *parsed;
   else
     reader.fault("dtype", fmt::format("\"{}\" is unknown", dtype), "float32, int32, ...");
-  for (const Json& dimension : reader.array("shape")) {
-    if (!dimension.is_number_integer() || dimension.get<std::int64_t>() < 0 ||
-        dimension.get<std::int64_t>() > kLargestDimension)
-      reader.fault("shape", "whole numbers are meant");
-    else
-      buffer.shape.push_back(dimension.get<std::int64_t>());
+  buffer.shape = read_sizes(reader, "shape");
+  if (reader.has("strides")) {
+    buffer.strides = read_sizes(reader, "strides");
+    if (buffer.strides->size() != buffer.shape.size())
+      reader.fault("strides", "one for each dimension is meant");
   }
   buffer.symbol = reader.boolean_or("symbol", false);
   const std::string role = reader.text_or("role", "in");
@@ -255,6 +270,10 @@ Body read_body(const Json& json, const std::string& where, ObjectReader& keeper)
   body.outputs = reader.texts_or_empty("outputs");
   body.atomic_outputs = reader.boolean_or("atomic_outputs", false);
   body.header = reader.text_or("header", "");
+  const std::string mode = reader.text_or("math_mode", "safe");
+  body.fast_math = mode == "fast";
+  if (mode != "safe" && mode != "relaxed" && mode != "fast")
+    reader.fault("math_mode", "safe, relaxed or fast");
   if (body.outputs.empty()) reader.fault("outputs", "a body has an output at least");
   if (const Json* arguments = reader.optional_object("template"))
     for (const auto& [key, value] : arguments->items()) {
@@ -306,7 +325,12 @@ std::int64_t Buffer::elements() const {
 }
 
 std::size_t Buffer::bytes() const {
-  return static_cast<std::size_t>(elements()) * kernel::size_bytes(dtype);
+  std::int64_t count = elements();
+  if (strides && count > 0) {
+    count = 1;
+    for (std::size_t d = 0; d < shape.size(); ++d) count += (shape[d] - 1) * (*strides)[d];
+  }
+  return static_cast<std::size_t>(count) * kernel::size_bytes(dtype);
 }
 
 std::optional<kernel::DType> dtype_named(std::string_view text) {
@@ -372,6 +396,11 @@ base::Result<Case> load_case(const std::filesystem::path& path) {
   KS_TRY(std::string source, os::read_file(is_cuda ? cuda : path.parent_path() / "kernel.metal"));
   KS_TRY(Case all, parse_case(json, path.string(), std::move(source),
                               is_cuda ? Dialect::cuda : Dialect::metal));
+  for (Buffer& buffer : all.buffers) {
+    if (buffer.init.kind != Init::Kind::file) continue;
+    KS_TRY(buffer.init.bytes, os::read_file(path.parent_path() / buffer.init.path));
+    buffer.init.kind = Init::Kind::bytes;
+  }
   KS_TRY(all.headers, read_headers(path.has_parent_path() ? path.parent_path() : ".", false));
   return all;
 }
@@ -434,7 +463,7 @@ base::Result<Buffer> parse_buffer(std::string_view text) {
   }
   bool known = false;
   buffer.init.kind = init_kind(parts[2], known);
-  if (!known || buffer.init.kind == Init::Kind::bytes)
+  if (!known || buffer.init.kind == Init::Kind::bytes || buffer.init.kind == Init::Kind::file)
     return fault(fmt::format("\"{}\" is no kind of contents", parts[2]));
   std::vector<double> numbers;
   for (std::size_t i = 3; i < parts.size(); ++i) {

@@ -8,6 +8,9 @@
 namespace ksearch::simt {
 namespace {
 
+/// Each stratum would have one group whatever its size.
+constexpr std::uint32_t kTooFewForStrata = 8;
+
 /// Indices of one dimension.
 struct Span {
   std::uint32_t start = 0, size = 0;
@@ -18,6 +21,62 @@ std::vector<Span> parts_of(std::uint32_t size) {
   std::vector<Span> parts{{0, 1}, {size - 1, 1}};
   if (size > 2) parts.push_back({1, size - 2});
   return parts;
+}
+
+/// 0 .. 1 in each stretch: by chance, so that no period of the work meets ours; every second one
+/// mirrored and a lone one in the middle, so that work that grows along a dimension averages out.
+class Within {
+ public:
+  Within(std::uint64_t count, base::Random& random) : count_(count), random_(random) {}
+  double next() {
+    const bool lone = i_ + 1 == count_ && count_ % 2 == 1;
+    last_ = lone ? 0.5 : i_ % 2 == 0 ? random_.unit() : 1 - last_;
+    ++i_;
+    return last_;
+  }
+
+ private:
+  std::uint64_t count_, i_ = 0;
+  base::Random& random_;
+  double last_ = 0;
+};
+
+std::uint32_t place(double part, std::uint32_t size) {
+  return std::min(static_cast<std::uint32_t>(part * size), size - 1);
+}
+
+/// Few of many: one of each stretch of the longest dimension, the others as golden ratios fall, so
+/// that each of them is met evenly too. Else one of each stretch of all, counted through.
+void add_stratum(const std::array<Span, 3>& spans, std::uint64_t count,
+                 std::array<std::uint32_t, 3> groups, base::Random& random,
+                 std::vector<SampledGroup>& sample) {
+  constexpr std::array<double, 3> kSteps{0, 0.7548776662466927, 0.5698402909980532};
+  const std::uint64_t size = std::uint64_t{spans[0].size} * spans[1].size * spans[2].size;
+  const auto longest =
+      static_cast<std::size_t>(std::ranges::max_element(spans, {}, &Span::size) - spans.begin());
+  const bool few = count <= spans[longest].size;
+  Within within(count, random);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::array<std::uint64_t, 3> at{};
+    double weight = static_cast<double>(size) / static_cast<double>(count);
+    if (few) {
+      const auto n = static_cast<double>(i);
+      for (std::size_t d = 0; d < 3; ++d) {
+        const double turned = 0.5 + n * kSteps[(d + 3 - longest) % 3];
+        const double part = d == longest ? (n + within.next()) / static_cast<double>(count)
+                                         : turned - std::floor(turned);
+        at[d] = spans[d].start + place(part, spans[d].size);
+      }
+    } else {
+      const std::uint64_t start = i * size / count, length = (i + 1) * size / count - start;
+      const std::uint64_t k = start + place(within.next(), static_cast<std::uint32_t>(length));
+      weight = static_cast<double>(length);
+      at = {spans[0].start + k % spans[0].size, spans[1].start + k / spans[0].size % spans[1].size,
+            spans[2].start + k / spans[0].size / spans[1].size};
+    }
+    sample.push_back(
+        {static_cast<std::uint32_t>((at[2] * groups[1] + at[1]) * groups[0] + at[0]), weight});
+  }
 }
 
 }  // namespace
@@ -31,6 +90,12 @@ std::vector<SampledGroup> sample_groups(std::array<std::uint32_t, 3> groups, std
     return sample;
   }
   base::Random random(seed);
+  if (most <= kTooFewForStrata) {
+    add_stratum({Span{0, groups[0]}, Span{0, groups[1]}, Span{0, groups[2]}}, most, groups, random,
+                sample);
+    std::ranges::sort(sample, {}, &SampledGroup::number);
+    return sample;
+  }
   for (const Span& z : parts_of(groups[2]))
     for (const Span& y : parts_of(groups[1]))
       for (const Span& x : parts_of(groups[0])) {
@@ -38,20 +103,7 @@ std::vector<SampledGroup> sample_groups(std::array<std::uint32_t, 3> groups, std
         const auto part = static_cast<double>(size) * most / static_cast<double>(all);
         const std::uint64_t count =
             std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::lround(part)), 1, size);
-        // One of each stretch: by chance, so that no period of the work meets ours; every second
-        // one mirrored, so that work that grows along a dimension averages out.
-        double within = 0;
-        for (std::uint64_t i = 0; i < count; ++i) {
-          within = i % 2 == 0 ? random.unit() : 1 - within;
-          const std::uint64_t start = i * size / count, length = (i + 1) * size / count - start;
-          const std::uint64_t at =
-              start + std::min(static_cast<std::uint64_t>(within * static_cast<double>(length)),
-                               length - 1);
-          const std::uint64_t gx = x.start + at % x.size, gy = y.start + at / x.size % y.size,
-                              gz = z.start + at / x.size / y.size;
-          sample.push_back({static_cast<std::uint32_t>((gz * groups[1] + gy) * groups[0] + gx),
-                            static_cast<double>(length)});
-        }
+        add_stratum({x, y, z}, count, groups, random, sample);
       }
   std::sort(sample.begin(), sample.end(),
             [](const SampledGroup& a, const SampledGroup& b) { return a.number < b.number; });

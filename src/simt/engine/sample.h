@@ -12,10 +12,11 @@ struct SampledGroup {
   double weight = 1;
 };
 
-/// A sample in strata: in each dimension the first, the last and those between, so that corners,
-/// edges and the interior each have their part, in proportion to their sizes and at least one.
-/// Within a stratum one of each stretch of the same length, chosen by the seed. In order of number;
-/// all groups where `most` is no less than there are, or 0.
+/// Up to 8: spread evenly over the grid. More are a sample in strata: in each dimension the first,
+/// the last and those between, so that corners, edges and the interior each have their part, in
+/// proportion to their sizes and at least one. Within a stratum one of each stretch of the same
+/// length, chosen by the seed. In order of number; all groups where `most` is no less than there
+/// are, or 0.
 std::vector<SampledGroup> sample_groups(std::array<std::uint32_t, 3> groups, std::uint32_t most,
                                         std::uint64_t seed);
 

@@ -16,13 +16,13 @@ constexpr double kAlone = 1.0;       // cycles more for a float32 operation besi
 constexpr double kAloneHalf = 0.56;  // and float16
 constexpr double kBarrierCycles = 30;
 constexpr double kL1Cycles = 30, kL2Cycles = 110;  // of latency
-constexpr double kLineSector = 32;  // bytes that a lane alone moves of a line
+constexpr double kLineSector = 32;                 // bytes that a lane alone moves of a line
 /// How much of the caches a kernel has for itself.
 constexpr double kCacheShare = 0.75;
 /// Terms overlap, the more the further they are apart.
 constexpr double kNorm = 5;
 constexpr double kUnknownL2 = 1 << 20, kUnknownSlc = 8 << 20;  // where nothing was published
-constexpr double kOperationsABuffer = 40;  // MLX, of a command buffer
+constexpr double kOperationsABuffer = 40;                      // MLX, of a command buffer
 
 double number(const Json& json, const char* key) {
   return json.is_object() ? json.value(key, 0.0) : 0;
@@ -36,14 +36,14 @@ const Json& part(const Json& json, const char* key) {
   return found == json.end() ? kEmpty : *found;
 }
 
+/// The kind whose cost a kind of another width has.
 std::string family_of(std::string_view kind) {
   const std::size_t dot = kind.find('.');
-  const std::string type(kind.substr(0, dot));
-  if (dot == std::string_view::npos) return type;
-  const std::string what(kind.substr(dot + 1));
-  if (type == "half" || type == "bfloat") return "float." + what;
-  if (type == "short" || type == "bool") return "int." + what;
-  return type;
+  if (dot == std::string_view::npos) return std::string(kind);
+  const std::string_view type = kind.substr(0, dot), what = kind.substr(dot);
+  if (type == "half" || type == "bfloat") return "float" + std::string(what);
+  if (type == "short" || type == "bool") return "int" + std::string(what);
+  return std::string(kind);
 }
 
 struct BufferTraffic {
@@ -79,8 +79,7 @@ class LaunchModel {
     clock_ = gpu.at("clock_hz");
     simdgroups_ = std::ceil(launch.threads / 32);
     groups_a_core_ = std::ceil(launch.groups / cores_);
-    for (const Json& buffer : part(trace, "buffers"))
-      buffers_.push_back(traffic_of(buffer));
+    for (const Json& buffer : part(trace, "buffers")) buffers_.push_back(traffic_of(buffer));
   }
 
   ModelledLaunch run() {
@@ -137,8 +136,7 @@ class LaunchModel {
     double requests = 0;
     for (const BufferTraffic& b : buffers_) requests += b.requests;
     for (const char* key : {"loads", "stores"})
-      requests += number(part(part(trace_, "group_memory"), key),
-                         "requests");
+      requests += number(part(part(trace_, "group_memory"), key), "requests");
     cycles += requests * issue_cycles(gpu_, "load");
     const Json& chain = part(trace_, "chain");
     cycles += kAlone * number(chain, "alone") + kAloneHalf * number(chain, "alone_half");
@@ -146,7 +144,8 @@ class LaunchModel {
     return on_busiest_core(cycles) / schedulers / clock_;
   }
 
-  /// A SIMD-group on its own: chains, waits for memory, barriers; as many at a time as are resident.
+  /// A SIMD-group on its own: chains, waits for memory, barriers; as many at a time as are
+  /// resident.
   double latency_seconds() const {
     const Json& chain = part(trace_, "chain");
     const double all = launch_.groups * simdgroups_;
@@ -157,8 +156,7 @@ class LaunchModel {
     double serial = number(chain, "cycles") + number(chain, "device_waits") * device +
                     number(chain, "group_waits") * gpu_.at("group_memory_latency_cycles");
     const Json& operations = part(trace_, "operations");
-    serial += kBarrierCycles *
-              number(part(operations, "barrier.group"), "simdgroups");
+    serial += kBarrierCycles * number(part(operations, "barrier.group"), "simdgroups");
     const double a_simdgroup = serial / all;
     const double rounds = std::ceil(groups_a_core_ * simdgroups_ / resident_);
     return a_simdgroup * rounds / clock_;
@@ -167,8 +165,7 @@ class LaunchModel {
   double l1_seconds() const {
     const Json& memory = part(trace_, "group_memory");
     double bytes = total(&BufferTraffic::moved);
-    for (const char* key : {"loads", "stores"})
-      bytes += 128 * number(part(memory, key), "turns");
+    for (const char* key : {"loads", "stores"}) bytes += 128 * number(part(memory, key), "turns");
     return on_busiest_core(bytes) / gpu_.at("core_bytes_per_cycle") / clock_;
   }
 
@@ -225,8 +222,8 @@ class LaunchModel {
     const double first = 128 * total(&BufferTraffic::group_lines);
     const double size = kCacheShare * figure_or(figure, otherwise);
     const double shared = std::max(0.0, first - distinct);
-    const double again = std::min(touches_again(shared_lines(figure, otherwise)),
-                                  touches_again(l1_lines()));
+    const double again =
+        std::min(touches_again(shared_lines(figure, otherwise)), touches_again(l1_lines()));
     // Where all fits nothing is lost; a stream of twice the size leaves nothing for the next pass.
     const double too_large = std::clamp((distinct - size) / size, 0.0, 1.0);
     return distinct + (shared + 128 * again) * too_large;
@@ -238,8 +235,7 @@ class LaunchModel {
   }
 
   void add_memory() {
-    add("l2",
-        on_busiest_core(128 * missed_lines()) / gpu_.at("l2_bytes_per_cycle") / clock_);
+    add("l2", on_busiest_core(128 * missed_lines()) / gpu_.at("l2_bytes_per_cycle") / clock_);
     add("slc", beyond("l2_bytes", kUnknownL2) / (gpu_.at("slc_bytes_per_cycle") * cores_) / clock_);
     add("dram", beyond("slc_bytes", kUnknownSlc) /
                     (gpu_.at("dram_bytes_per_second") * gpu_.at("dram_efficiency")));
@@ -307,6 +303,7 @@ double issue_cycles(const GpuProfile& gpu, std::string_view kind) {
   const std::string text(kind), family = family_of(kind);
   for (const std::string& name : {text, family, std::string(kind.substr(0, kind.find('.')))})
     if (const auto cycles = find(name)) return *cycles;
+  if (kind.starts_with("matrix")) return find("matrix.float").value_or(18);
   if (family.starts_with("float.")) return find("float.function").value_or(16);
   if (kind.starts_with("private.")) return find("load").value_or(1);
   if (kind.starts_with("long.")) return 2 * find("int." + text.substr(5)).value_or(1);
@@ -325,7 +322,10 @@ base::Result<ModelledLaunch> model_launch(const GpuProfile& gpu, const GpuLaunch
 }
 
 ModelledProgram model_program(const GpuProfile& gpu, std::vector<ModelledLaunch> launches,
-                              const std::vector<double>& times) {
+                              const std::vector<double>& times, double a_buffer) {
+  // The last letter of "applegpu_g13s": phone, base, Max, Ultra (mlx issue 4521).
+  if (a_buffer <= 0)
+    a_buffer = gpu.architecture.ends_with('p') ? 20 : gpu.architecture.ends_with('g') ? 40 : 50;
   ModelledProgram program;
   double count = 0;
   for (std::size_t i = 0; i < launches.size(); ++i) {
@@ -333,7 +333,7 @@ ModelledProgram model_program(const GpuProfile& gpu, std::vector<ModelledLaunch>
     count += times[i];
   }
   // The first command buffer is always under way; each further one is a boundary.
-  program.seconds += std::floor((count - 1) / kOperationsABuffer) * gpu.at("command_buffer_seconds");
+  program.seconds += std::floor((count - 1) / a_buffer) * gpu.at("command_buffer_seconds");
   program.launches = std::move(launches);
   return program;
 }

@@ -57,6 +57,24 @@ TEST(Sample, WorkThatGrowsIsEstimated) {
   }
 }
 
+TEST(Sample, FewGroupsOfManyEstimateWorkThatGrows) {
+  for (const std::uint32_t most : {4u, 6u, 7u, 12u})
+    for (const Groups groups : {Groups{64, 8, 1}, Groups{8, 64, 1}, Groups{1, 8, 64}})
+      for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        double estimate = 0, sum = 0;
+        for (const SampledGroup& group : sample_groups(groups, most, seed)) {
+          const std::uint32_t x = group.number % groups[0],
+                              y = group.number / groups[0] % groups[1],
+                              z = group.number / groups[0] / groups[1];
+          const std::uint32_t along = groups[0] == 64 ? x : groups[1] == 64 ? y : z;
+          estimate += group.weight * (along + 1);
+          sum += group.weight;
+        }
+        EXPECT_NEAR(sum, 512, 1e-6);
+        EXPECT_NEAR(estimate / (8 * 64 * 65 / 2.0), 1, 0.03) << seed << " " << most;
+      }
+}
+
 TEST(Sample, ASeedChoosesTheSameAlways) {
   const auto numbers = [](std::uint64_t seed) {
     std::vector<std::uint32_t> result;
