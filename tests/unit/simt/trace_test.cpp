@@ -281,9 +281,10 @@ TEST_F(Trace_, AKeptFileThatIsNotWholeIsMadeAnew) {
   EXPECT_FALSE(cache.find());  // its library is not there
   ASSERT_TRUE(os::write_file(kept.file, ""));
   EXPECT_TRUE(cache.find());
-  for (const auto& entry : std::filesystem::directory_iterator(folder->path()))
-    if (entry.path().extension() == ".json")
-      ASSERT_TRUE(os::write_file(entry.path(), "{\"object\": 3}"));
+  for (const auto& entry : std::filesystem::directory_iterator(folder->path())) {
+    if (entry.path().extension() != ".json") continue;
+    ASSERT_TRUE(os::write_file(entry.path(), "{\"object\": 3}"));
+  }
   EXPECT_FALSE(cache.find());
 }
 
