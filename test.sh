@@ -12,8 +12,9 @@ if [ "${1:-}" = --quick ]; then
 fi
 install_packages test
 install_experts
+install_mlx
 build dev
-# Tests of Python experts need numpy, which that environment has.
+# Tests of Python experts need numpy, those of the Python package MLX; that environment has both.
 [ ! -f .venv/.complete ] || export KSEARCH_TEST_PYTHON="${KSEARCH_TEST_PYTHON:-$PWD/.venv/bin/python}"
 
 log=$(mktemp)

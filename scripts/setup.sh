@@ -72,6 +72,21 @@ install_experts() {
   fi
 }
 
+# MLX (its CPU build: 12 MB of wheels) and pytest, for the tests of the Python package.
+install_mlx() {
+  local python=.venv/bin/python mlx="mlx[cpu]"
+  [ -f .venv/.mlx ] || [ ! -x "$python" ] && return
+  [ "$(uname)" = Darwin ] && mlx=mlx
+  say "Adding MLX and pytest to .venv"
+  if timeout 240 "$python" -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 15 \
+      "$mlx" pytest > .venv.log 2>&1; then
+    touch .venv/.mlx
+    rm -f .venv.log
+  else
+    say "No MLX (see .venv.log): the tests of the Python package are skipped"
+  fi
+}
+
 build() {  # build PRESET [TARGET...]
   local preset=$1
   shift

@@ -172,7 +172,9 @@ void setup_compare(CLI::App& app, Parsed& parsed) {
 void setup_export(CLI::App& app, Parsed& parsed) {
   ExportOptions& options = parsed.export_;
   app.add_option("WHAT", options.what, "A run (its winner), or a program.json")->required();
-  app.add_option("--as", options.as, "Form")->capture_default_str()->check(CLI::IsMember({"cpp"}));
+  app.add_option("--as", options.as, "Form: cpp, or mlx-python for a program of dialect mlx")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"cpp", "mlx-python"}));
   app.add_option("--out", options.out, "Folder for the files [export-NAME]");
   app.add_option("--name", options.name, "Of files and functions [the task's]");
   app.add_option("--task", options.task, "Task of a program.json [the one it names]");
@@ -219,7 +221,7 @@ void setup_check(CLI::App& app, Parsed& parsed) {
   app.add_option("--device", options.device,
                  "The GPU whose limits count (ksearch devices) [what every Apple GPU takes]");
   app.add_option("--schedule", options.schedule,
-                 "Order of SIMD-groups: default, reversed, random:SEED")
+                 "Order of SIMD-groups: default, reversed, random:SEED; several, with commas")
       ->capture_default_str();
   app.add_option("--optimize", options.optimize, "Of the compiled kernel")
       ->capture_default_str()
@@ -236,6 +238,9 @@ void setup_check(CLI::App& app, Parsed& parsed) {
   app.add_option("--memory", options.memory_gib, "GiB for the buffers and what watches them")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  app.add_option("--time", options.seconds, "Seconds that a run may take")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 86400));
   app.add_option("--dump", options.dump, "Folder for the bytes of each output, NAME.bin");
   app.add_flag("--unsafe-no-sandbox", options.no_sandbox,
                "Run the kernel without confinement where none can be had");

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <span>
 #include <sstream>
 
 #include "cli/check_case.h"
@@ -15,8 +16,8 @@
 #include "cli/terminal.h"
 #include "cli/trace_text.h"
 #include "report/columns.h"
-#include "simt/explain.h"
 #include "simt/object.h"
+#include "simt/schedules.h"
 #include "simt/stages.h"
 #include "target/metal/gpu_profile.h"
 
@@ -63,8 +64,7 @@ void print_finding(const report::Style& style, const simt::Case& all,
   if (!finding.threads.empty())
     fmt::print("  thread{} {} of group ({}), launch {}\n", finding.threads.size() > 1 ? "s" : "",
                fmt::join(finding.threads, " and "), fmt::join(finding.group, ", "), finding.launch);
-  fmt::print("  {}\n  {}\n", report::printable(style, finding.message),
-             simt::explain(finding.kind, all.dialect).fix);
+  fmt::print("  {}\n  {}\n", report::printable(style, finding.message), finding.fix);
   if (finding.count > 1) fmt::print("  seen {} times\n", finding.count);
 }
 
@@ -84,7 +84,7 @@ base::Result<simt::GroupLimits> limits_of(const Context& context, const CheckOpt
 base::Result<simt::CheckOptions> how_of(const Context& context, const CheckOptions& options,
                                         simt::Dialect dialect) {
   simt::CheckOptions how;
-  KS_TRY(how.schedule, simt::parse_schedule(options.schedule));
+  how.time = std::chrono::seconds(options.seconds);
   how.optimize = options.optimize;
   KS_TRY(how.trace_groups, simt::parse_trace_groups(options.trace_groups));
   how.watch = !options.no_trace;
@@ -94,6 +94,14 @@ base::Result<simt::CheckOptions> how_of(const Context& context, const CheckOptio
   how.worker = {os::executable_path().string(), "worker", "simt"};
   KS_TRY(how.limits, limits_of(context, options, dialect));
   return how;
+}
+
+std::map<std::string, kernel::DType> output_types(std::span<const simt::Case> cases) {
+  std::map<std::string, kernel::DType> types;
+  for (const simt::Case& one : cases)
+    for (const simt::Buffer& buffer : one.buffers)
+      if (buffer.role != simt::Role::in) types[buffer.name] = buffer.dtype;
+  return types;
 }
 
 }  // namespace
@@ -114,10 +122,15 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
   confinement.remember = os::cache_folder(context.environment) / "sandbox";
   KS_TRY(const os::Sandbox sandbox, os::Sandbox::find(confinement));
   const toolchain::Builder builder(clang, sandbox, os::cache_folder(context.environment));
+  KS_TRY(const auto schedules, simt::parse_schedules(options.schedule));
   KS_TRY(const simt::CheckOptions how, how_of(context, options, all.dialect));
-  KS_TRY(const simt::Report report,
-         program ? simt::check_sequence(builder, program->cases, program->scratch, how)
-                 : simt::check(builder, all, how));
+  const auto run = [&](const simt::CheckOptions& one) {
+    return program ? simt::check_sequence(builder, program->cases, program->scratch, one)
+                   : simt::check(builder, all, one);
+  };
+  const auto types =
+      output_types(program ? std::span<const simt::Case>(program->cases) : std::span(&all, 1));
+  KS_TRY(const simt::Report report, simt::check_schedules(schedules, how, types, run));
   if (!options.dump.empty())
     for (const auto& [name, bytes] : report.outputs)
       KS_RETURN_IF_ERROR(os::write_file(fs::path(options.dump) / (name + ".bin"), bytes));
@@ -133,6 +146,8 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
   }
   for (const std::string& warning : report.warnings)
     fmt::print("warning  {}\n", report::printable(style, warning));
+  for (const simt::Difference& difference : report.differences)
+    fmt::print("warning  {}\n", simt::in_words(difference));
   fmt::print("{}\n", report.clean()
                          ? report::paint(style, report::Paint::good, "clean")
                          : report::paint(style, report::Paint::bad,

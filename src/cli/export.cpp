@@ -5,15 +5,20 @@
 
 #include "cli/commands.h"
 #include "formats/export_cpp.h"
+#include "formats/export_mlx_python.h"
 #include "kernel/names.h"
 #include "report/summary.h"
 #include "search/recorder.h"
 #include "target/cpu/profile.h"
+#include "target/metal/gpu_profile.h"
 
 namespace ksearch::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// What `device.*` means in a plan of dialect mlx that was not measured.
+constexpr std::string_view kAppleGpu = "apple-m1-max";
 
 /// What is exported, whichever way it was named.
 struct Subject {
@@ -38,7 +43,7 @@ std::string why_not_certified(const evaluate::Certificate* certificate) {
 
 base::Result<Subject> from_run(const fs::path& folder) {
   KS_TRY(const store::RunData data, store::read_run(folder));
-  KS_TRY(task::Task task, task::load_task(data.info.task_folder));
+  KS_TRY(task::Task task, task::load_task(data.info.task_folder, data.info.target));
   if (!data.info.where.empty()) KS_RETURN_IF_ERROR(task::keep_where(task, data.info.where));
   KS_TRY(const search::Resumed resumed, search::reconstruct(data, task.definition));
   const search::Engine& engine = resumed.engine;
@@ -55,7 +60,9 @@ base::Result<Subject> from_run(const fs::path& folder) {
   subject.credit = {
       fmt::format("Found by ksearch {}: run {}, step {}, program {}.", data.info.ksearch_version,
                   data.info.run, record->node_id, record->hash),
-      fmt::format("Measured on {}:", device.name)};
+      summary.best && summary.best->modelled
+          ? fmt::format("By a model of {}'s time, which is no measurement:", device.name)
+          : fmt::format("Measured on {}:", device.name)};
   const evaluate::Certificate* certificate = report::certificate_of(engine, record->hash);
   if (summary.best) {
     for (const std::string& line :
@@ -74,21 +81,76 @@ base::Result<Subject> from_run(const fs::path& folder) {
 }
 
 base::Result<Subject> from_program(const Context& context, const fs::path& path,
-                                   const std::string& task_name) {
+                                   const std::string& task_name, std::string_view target) {
   std::string name = task_name;
   if (name.empty()) {
     KS_TRY(const std::string text, os::read_file(path));
     KS_TRY(const base::Json json, base::parse_json(text, path.string()));
     if (json.is_object()) name = json.value("task", "");
   }
-  KS_TRY(task::Task task, open_task(context.home, name));
+  KS_TRY(task::Task task, open_task(context.home, name, target));
   KS_TRY(const kernel::Program program, kernel::load_program(path, task.definition));
+  kernel::HardwareProfile device = target::describe_cpu(1);
+  if (program.dialect == kernel::Dialect::mlx) {
+    KS_TRY(const target::GpuProfile gpu,
+           target::load_gpu_profile(context.home.hardware_folder(), kAppleGpu));
+    device = target::as_hardware(gpu);
+  }
   return Subject{std::move(task),
                  program,
-                 target::describe_cpu(1),
+                 device,
                  {fmt::format("Program {} of task {}, exported by ksearch {}; not measured.",
                               program.hash(), name, KSEARCH_VERSION)},
                  "it was not measured"};
+}
+
+std::vector<kernel::Workload> workloads_of(const Subject& subject) {
+  std::vector<kernel::Workload> all;
+  for (const kernel::Role role : {kernel::Role::feedback, kernel::Role::heldout})
+    for (kernel::Workload& workload : subject.task.with_role(role))
+      all.push_back(std::move(workload));
+  return all;
+}
+
+base::Result<void> write_cpp(const Subject& subject, const std::string& name, const fs::path& out) {
+  formats::CppExportRequest request;
+  request.program = &subject.program;
+  request.definition = &subject.task.definition;
+  request.workloads = workloads_of(subject);
+  request.device = subject.device;
+  request.name = name;
+  request.credit = subject.credit;
+  KS_TRY(const formats::CppExport exported, formats::export_cpp(request));
+  KS_RETURN_IF_ERROR(os::write_file(out / (name + ".h"), exported.header));
+  KS_RETURN_IF_ERROR(os::write_file(out / (name + ".cpp"), exported.source));
+  fmt::print("{}\n{}\n", (out / (name + ".h")).string(), (out / (name + ".cpp")).string());
+  for (const std::string& function : exported.functions) fmt::print("  {}\n", function);
+  fmt::print("Compile with: {}\n", exported.compile_command);
+  return {};
+}
+
+/// The task's own words for what it computes, in MLX's operations; empty where it has none.
+base::Result<std::string> mlx_reference(const task::Task& task) {
+  const fs::path file = task.folder / "reference_mlx.py";
+  std::error_code error;
+  if (!fs::exists(file, error)) return std::string();
+  return os::read_file(file);
+}
+
+base::Result<void> write_mlx_python(const Subject& subject, const std::string& name,
+                                    const fs::path& out) {
+  formats::MlxExportRequest request;
+  request.program = &subject.program;
+  request.definition = &subject.task.definition;
+  request.workloads = workloads_of(subject);
+  request.device = subject.device;
+  request.name = name;
+  request.credit = subject.credit;
+  KS_TRY(request.reference, mlx_reference(subject.task));
+  KS_TRY(const std::string text, formats::export_mlx_python(request));
+  KS_RETURN_IF_ERROR(os::write_file(out / (name + ".py"), text));
+  fmt::print("{}\n", (out / (name + ".py")).string());
+  return {};
 }
 
 }  // namespace
@@ -99,7 +161,8 @@ base::Result<int> export_files(const Context& context, const ExportOptions& opti
   const bool is_program = fs::is_regular_file(program);
   Subject subject;
   if (is_program) {
-    KS_TRY(subject, from_program(context, program, options.task));
+    const std::string_view target = options.as == "mlx-python" ? "metal" : "cpu";
+    KS_TRY(subject, from_program(context, program, options.task, target));
   } else {
     KS_TRY(const fs::path folder, find_run(options.what));
     KS_TRY(subject, from_run(folder));
@@ -111,25 +174,9 @@ base::Result<int> export_files(const Context& context, const ExportOptions& opti
   if (kernel::is_reserved_word(name))
     return base::usage_error(name, "is a word of C++: no function can be called so",
                              "give another with --name");
-  formats::CppExportRequest request;
-  request.program = &subject.program;
-  request.definition = &subject.task.definition;
-  for (const kernel::Role role : {kernel::Role::feedback, kernel::Role::heldout})
-    for (kernel::Workload& workload : subject.task.with_role(role))
-      request.workloads.push_back(std::move(workload));
-  request.device = subject.device;
-  request.name = options.name;
-  request.credit = subject.credit;
-  KS_TRY(const formats::CppExport exported, formats::export_cpp(request));
-
-  const fs::path out =
-      options.out.empty() ? fs::path("export-" + exported.name) : fs::path(options.out);
-  KS_RETURN_IF_ERROR(os::write_file(out / (exported.name + ".h"), exported.header));
-  KS_RETURN_IF_ERROR(os::write_file(out / (exported.name + ".cpp"), exported.source));
-  fmt::print("{}\n{}\n", (out / (exported.name + ".h")).string(),
-             (out / (exported.name + ".cpp")).string());
-  for (const std::string& function : exported.functions) fmt::print("  {}\n", function);
-  fmt::print("Compile with: {}\n", exported.compile_command);
+  const fs::path out = options.out.empty() ? fs::path("export-" + name) : fs::path(options.out);
+  KS_RETURN_IF_ERROR(options.as == "cpp" ? write_cpp(subject, name, out)
+                                         : write_mlx_python(subject, name, out));
   if (!subject.doubt.empty()) fmt::print(stderr, "No certificate: {}\n", subject.doubt);
   return kDone;
 }

@@ -113,13 +113,14 @@ struct CheckOptions {
   bool body = false;                        ///< the file is a body for mx.fast.metal_kernel
   std::vector<std::string> arguments;       ///< its template arguments: NAME=VALUE
   bool atomic_outputs = false;
-  std::string schedule = "default";
+  std::string schedule = "default";  ///< simt::parse_schedules
   int optimize = 2;
   std::string trace_groups = "32";  ///< simt::parse_trace_groups
   bool no_trace = false;            ///< outputs only
   std::size_t jobs = 0;             ///< OS threads; 0: all CPUs
   double memory_gib = 8;
-  std::string dump;  ///< folder for outputs
+  int seconds = 120;  ///< of the run
+  std::string dump;   ///< folder for outputs
   bool no_sandbox = false;
   bool json = false;
 };

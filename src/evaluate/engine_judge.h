@@ -34,12 +34,18 @@ class EngineJudge {
   Tried<kernel::Modelled> judge(const kernel::Program& program, Judging how,
                                 kernel::Outcome& outcome, const Progress& progress,
                                 const task::Expert* expert = nullptr);
+  /// Modelled times of a program that is known to be right, in ns by workload; those it does not
+  /// support left out.
+  Tried<std::map<std::string, double>> times(const kernel::Program& program,
+                                             const std::vector<kernel::Workload>& workloads,
+                                             const task::Expert* expert = nullptr);
   base::Result<Certificate> certify(const kernel::Program& program, const kernel::Select& select,
                                     const Progress& progress);
 
   const task::Task& task() const { return *task_; }
   const kernel::HardwareProfile& device() const { return device_; }
   const std::vector<kernel::Workload>& feedback() const { return feedback_; }
+  const std::vector<kernel::Workload>& heldout() const { return heldout_; }
 
  private:
   /// A run whose outputs are compared.

@@ -15,8 +15,6 @@ namespace {
 
 /// Of each launch: exact for work that grows along the grid (FewGroupsOfManyEstimateWorkThatGrows).
 constexpr std::uint32_t kTracedGroups = 4;
-/// A program of more launches is traced by those that differ, and its outputs are not made.
-constexpr std::size_t kMostLaunchesRun = 256;
 constexpr std::size_t kLogBytes = 4096;
 
 /// The engine's word for what went wrong, as a verdict: a case that does not compile or run is the
@@ -142,10 +140,10 @@ std::vector<Tried<target::ModelledProgram>> EngineRunner::model(
 }
 
 Tried<EngineRunner::Outputs> EngineRunner::run_one(const EngineJob& job) const {
-  if (job.plan->launches.size() > kMostLaunchesRun)
+  if (job.plan->launches.size() > kMostLaunches)
     return verdict(
         kernel::Unsupported{fmt::format("{} launches on one workload; {} are run here at most",
-                                        job.plan->launches.size(), kMostLaunchesRun)});
+                                        job.plan->launches.size(), kMostLaunches)});
   KS_TRIED(const simt::ProgramCases cases, cases_of(job));
   simt::CheckOptions options;
   options.watch = job.watch;
@@ -163,8 +161,8 @@ Tried<target::ModelledProgram> EngineRunner::model_one(const EngineJob& job) con
   const auto& launches = job.plan->launches;
   std::vector<simt::TracedStage> stages(launches.size());
   for (std::size_t i = 0; i < launches.size(); ++i)
-    stages[i] = {stands_for[i] > 0, launches.size() <= kMostLaunchesRun &&
-                                        i + 1 < launches.size() && leaves_integers(launches[i])};
+    stages[i] = {stands_for[i] > 0, launches.size() <= kMostLaunches && i + 1 < launches.size() &&
+                                        leaves_integers(launches[i])};
   simt::CheckOptions options;
   options.worker = worker_;
   options.trace_groups = kTracedGroups;

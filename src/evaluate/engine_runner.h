@@ -33,6 +33,9 @@ class EngineRunner {
                const target::GpuProfile& gpu, std::size_t jobs)
       : builder_(std::move(builder)), worker_(std::move(worker)), gpu_(&gpu), jobs_(jobs) {}
 
+  /// A program of more launches is modelled by those that differ, and its outputs are not made.
+  static constexpr std::size_t kMostLaunches = 256;
+
   using Outputs = std::map<std::string, std::string>;  ///< bytes of each output
   /// What each job left, in their order; findings are Unsafe, an error of the source CompileFailed.
   std::vector<Tried<Outputs>> run(std::span<const EngineJob> jobs) const;

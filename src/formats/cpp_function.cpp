@@ -224,34 +224,30 @@ std::string CppFunction::walk_text() {
       "run\n"
       "/// and how much memory its groups need.\n"
       "bool walk(Plan& p, Team* team, int worker) {\n  bool bad = false;\n";
-  for (const auto& launch : in_.program->launches) out += launch_text(launch);
+  const auto& launches = in_.program->launches;
+  for (std::size_t i = 0, end; i < launches.size(); i = end) {
+    end = kernel::end_of_loop(launches, i);
+    out += loop_text(std::span(launches).subspan(i, end - i));
+  }
   return out + "  return !bad;\n}\n\n";
 }
 
-std::string CppFunction::launch_text(const kernel::Launch& launch) {
-  std::string out, indent = "  ", closing;
-  if (launch.when) {
-    out += fmt::format("{}if ({}) {{\n", indent, code(*launch.when));
-    closing = indent + "}\n" + closing;
-    indent += "  ";
-  } else if (!launch.loop) {
-    out += "  {\n";
-    closing = "  }\n";
-    indent += "  ";
-  }
-  if (launch.loop) {
-    const std::string from = code(launch.loop->from);
-    const std::string to = code(launch.loop->to);
-    loop_variable_ = launch.loop->variable;
-    const std::string v = safe(loop_variable_);
-    out += fmt::format("{}for (int64_t {} = {}, end_ = {}; {} < end_; ++{}) {{\n", indent, v, from,
-                       to, v, v);
-    closing = indent + "}\n" + closing;
-    indent += "  ";
-  }
-  out += call_text(launch, indent) + closing;
+std::string CppFunction::loop_text(std::span<const kernel::Launch> body) {
+  const auto& loop = body.front().loop;
+  if (!loop) return launch_text(body.front(), "  ");
+  const std::string from = code(loop->from), to = code(loop->to);
+  loop_variable_ = loop->variable;
+  const std::string v = safe(loop_variable_);
+  std::string out =
+      fmt::format("  for (int64_t {} = {}, end_ = {}; {} < end_; ++{}) {{\n", v, from, to, v, v);
+  for (const auto& launch : body) out += launch_text(launch, "    ");
   loop_variable_.clear();
-  return out;
+  return out + "  }\n";
+}
+
+std::string CppFunction::launch_text(const kernel::Launch& launch, const std::string& indent) {
+  const std::string condition = launch.when ? fmt::format("if ({}) ", code(*launch.when)) : "";
+  return indent + condition + "{\n" + call_text(launch, indent + "  ") + indent + "}\n";
 }
 
 std::string CppFunction::call_text(const kernel::Launch& launch, const std::string& indent) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,7 +51,8 @@ class CppFunction {
   std::string bind_text();
   std::string choose_text();
   std::string walk_text();
-  std::string launch_text(const kernel::Launch& launch);
+  std::string loop_text(std::span<const kernel::Launch> body);
+  std::string launch_text(const kernel::Launch& launch, const std::string& indent);
   std::string call_text(const kernel::Launch& launch, const std::string& indent);
   std::string argument(const kernel::Arg& arg);
   std::string fills(const kernel::Launch& launch, const std::string& indent);

@@ -20,13 +20,10 @@ class Binder {
 
   base::Result<BoundProgram> bind() {
     KS_RETURN_IF_ERROR(bind_scratch());
-    for (std::size_t i = 0; i < program_.launches.size(); ++i) {
-      auto done = bind_launches(program_.launches[i]);
-      if (!done) {
-        base::Error e = done.error();
-        e.where = fmt::format("launches[{}] ({}): {}", i, program_.launches[i].kernel, e.where);
-        return std::unexpected(std::move(e));
-      }
+    for (std::size_t i = 0; i < program_.launches.size();) {
+      const std::size_t end = end_of_loop(program_.launches, i);
+      KS_RETURN_IF_ERROR(bind_launches(i, end));
+      i = end;
     }
     if (bound_.launches.empty())
       return base::usage_error("launches", "no launch's condition holds on this workload");
@@ -56,16 +53,29 @@ class Binder {
     return {};
   }
 
-  base::Result<void> bind_launches(const Launch& launch) {
-    if (!launch.loop) return bind_one(launch, scope_);
-    KS_TRY(const std::int64_t from, launch.loop->from.eval_integer(scope_));
-    KS_TRY(const std::int64_t to, launch.loop->to.eval_integer(scope_));
-    for (std::int64_t i = from; i < to; ++i) {
+  /// Launches [first, last): one, or the body of a loop.
+  base::Result<void> bind_launches(std::size_t first, std::size_t last) {
+    const std::optional<LaunchLoop>& loop = program_.launches[first].loop;
+    if (!loop) return bind_at(first, scope_);
+    const auto from = loop->from.eval_integer(scope_), to = loop->to.eval_integer(scope_);
+    if (!from) return at(first, from.error());
+    if (!to) return at(first, to.error());
+    for (std::int64_t i = *from; i < *to; ++i) {
       Scope inner(&scope_);
-      inner.set(launch.loop->variable, i);
-      KS_RETURN_IF_ERROR(bind_one(launch, inner));
+      inner.set(loop->variable, i);
+      for (std::size_t l = first; l < last; ++l) KS_RETURN_IF_ERROR(bind_at(l, inner));
     }
     return {};
+  }
+
+  base::Result<void> bind_at(std::size_t i, const Scope& scope) {
+    if (auto done = bind_one(program_.launches[i], scope); !done) return at(i, done.error());
+    return {};
+  }
+
+  std::unexpected<base::Error> at(std::size_t i, base::Error e) const {
+    e.where = fmt::format("launches[{}] ({}): {}", i, program_.launches[i].kernel, e.where);
+    return std::unexpected(std::move(e));
   }
 
   base::Result<void> bind_one(const Launch& launch, const Scope& scope) {

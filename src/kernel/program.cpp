@@ -186,6 +186,17 @@ Json to_json(const Program& p) {
   return json;
 }
 
+std::size_t end_of_loop(const std::vector<Launch>& launches, std::size_t first) {
+  const auto same = [&](const Launch& other) {
+    const auto &a = launches[first].loop, &b = other.loop;
+    return a && b && a->variable == b->variable && a->from.text() == b->from.text() &&
+           a->to.text() == b->to.text();
+  };
+  std::size_t end = first + 1;
+  while (end < launches.size() && same(launches[end])) ++end;
+  return end;
+}
+
 std::string Program::hash() const {
   Json json = to_json(*this);
   json.erase("select");

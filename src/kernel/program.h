@@ -55,7 +55,8 @@ struct StructArg {
 
 using Arg = std::variant<TensorArg, ScalarArg, StructArg>;
 
-/// A loop of launches: variable, first value, one past the last.
+/// A loop of launches: variable, first value, one past the last. Launches that follow each other
+/// with the same loop are its body together.
 struct LaunchLoop {
   std::string variable;
   Expr from = Expr::constant(0);
@@ -77,6 +78,9 @@ struct Launch {
   Defines constants;
   std::vector<Arg> args;
 };
+
+/// One past the last launch of the loop that `first` is in; the next one where it is in none.
+std::size_t end_of_loop(const std::vector<Launch>& launches, std::size_t first);
 
 struct Scratch {
   std::string name;

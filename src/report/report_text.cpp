@@ -256,9 +256,11 @@ std::string summary_text(const Style& style, const RunSummary& summary, const Ru
                 best.expert ? interval(*best.expert) + "  " + printable(style, best.expert_name)
                             : "no library that does this is present: nothing to compare with");
     out += line(style, "ceiling",
-                best.roofline_fraction > 0 ? percent_text(best.roofline_fraction) +
-                                                 " of what this machine was measured to reach"
-                                           : "unknown");
+                best.roofline_fraction > 0
+                    ? percent_text(best.roofline_fraction) +
+                          (best.modelled ? " of what its profile says the device can do"
+                                         : " of what this machine was measured to reach")
+                    : "unknown");
     out += line(style, "certificate", certificate_text(style, summary));
   } else {
     out += line(style, "best", "nothing passed: " + outcomes_text(summary));
@@ -268,7 +270,8 @@ std::string summary_text(const Style& style, const RunSummary& summary, const Ru
   out += "\n" + line(style, "run", run);
   if (summary.status == "unfinished") out += line(style, "go on", "ksearch resume " + run);
   out += line(style, "report", "ksearch report " + run);
-  if (summary.best) out += line(style, "export", "ksearch export " + run + " --as cpp");
+  const char* form = summary.info.target == "metal" ? " --as mlx-python" : " --as cpp";
+  if (summary.best) out += line(style, "export", "ksearch export " + run + form);
   for (const std::string& note : summary.notes) out += line(style, "note", printable(style, note));
   return out;
 }
@@ -288,7 +291,10 @@ std::string report_text(const Style& style, const RunSummary& summary, const Run
          failures_text(style, engine);
   out += heading(style, "Predictions") + "  " + calibration_text(summary.calibration) + "\n";
   if (const std::string ceilings = ceilings_text(style, summary.info.device); !ceilings.empty())
-    out += heading(style, "Ceilings, measured at the start") + ceilings;
+    out +=
+        heading(style, summary.best && summary.best->modelled ? "Ceilings, by the profile"
+                                                              : "Ceilings, measured at the start") +
+        ceilings;
   if (files.baselines.is_object())
     out += heading(style, "Baselines") + baselines_text(style, files.baselines);
   if (!summary.certificates.empty())

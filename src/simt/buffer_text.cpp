@@ -99,7 +99,7 @@ base::Result<Buffer> parse_buffer(std::string_view text) {
     return buffer;
   }
   const auto kind = init_kind(parts[2]);
-  if (!kind || kind == Init::Kind::bytes)
+  if (!kind || kind == Init::Kind::bytes || kind == Init::Kind::file)
     return fault(fmt::format("\"{}\" is no kind of contents", parts[2]));
   buffer.init.kind = *kind;
   std::vector<double> numbers;

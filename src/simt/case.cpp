@@ -105,6 +105,10 @@ Body read_body(const Json& json, const std::string& where, ObjectReader& keeper)
   body.outputs = reader.texts_or_empty("outputs");
   body.atomic_outputs = reader.boolean_or("atomic_outputs", false);
   body.header = reader.text_or("header", "");
+  const std::string mode = reader.text_or("math_mode", "safe");
+  body.fast_math = mode == "fast";
+  if (mode != "safe" && mode != "relaxed" && mode != "fast")
+    reader.fault("math_mode", "safe, relaxed or fast");
   if (body.outputs.empty()) reader.fault("outputs", "a body has an output at least");
   if (const Json* arguments = reader.optional_object("template"))
     for (const auto& [key, value] : arguments->items()) {
@@ -156,7 +160,12 @@ std::int64_t Buffer::elements() const {
 }
 
 std::size_t Buffer::bytes() const {
-  return static_cast<std::size_t>(elements()) * kernel::size_bytes(dtype);
+  std::int64_t count = elements();
+  if (strides && count > 0) {
+    count = 1;
+    for (std::size_t d = 0; d < shape.size(); ++d) count += (shape[d] - 1) * (*strides)[d];
+  }
+  return static_cast<std::size_t>(count) * kernel::size_bytes(dtype);
 }
 
 std::optional<kernel::DType> dtype_named(std::string_view text) {
@@ -222,6 +231,11 @@ base::Result<Case> load_case(const std::filesystem::path& path) {
   KS_TRY(std::string source, os::read_file(is_cuda ? cuda : path.parent_path() / "kernel.metal"));
   KS_TRY(Case all, parse_case(json, path.string(), std::move(source),
                               is_cuda ? Dialect::cuda : Dialect::metal));
+  for (Buffer& buffer : all.buffers) {
+    if (buffer.init.kind != Init::Kind::file) continue;
+    KS_TRY(buffer.init.bytes, os::read_file(path.parent_path() / buffer.init.path));
+    buffer.init.kind = Init::Kind::bytes;
+  }
   KS_TRY(all.headers, read_headers(path.has_parent_path() ? path.parent_path() : ".", false));
   return all;
 }

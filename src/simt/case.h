@@ -26,7 +26,7 @@ std::string_view name(Role role);
 
 /// Start contents: a kind and its numbers, or bytes.
 struct Init {
-  enum class Kind { none, constant, iota, ints, uniform, normal, bytes };
+  enum class Kind { none, constant, iota, ints, uniform, normal, bytes, file };
   Kind kind = Kind::none;
   std::uint64_t seed = 0;
   double value = 0;                             ///< constant
@@ -36,6 +36,7 @@ struct Init {
   double mean = 0, deviation = 1;               ///< normal
   std::optional<std::vector<double>> values{};  ///< ints: the list itself
   std::string bytes;                            ///< bytes
+  std::string path;                             ///< file: of its bytes, beside the case
 };
 
 struct Buffer {
@@ -49,8 +50,11 @@ struct Buffer {
   bool null = false;    ///< a null pointer (CUDA)
   /// Of an output of a case in a sequence: a byte a byte, not 0 where a case before wrote it.
   std::string written;
+  /// Of a body's input that is not row contiguous, in elements; none is negative. The bytes are
+  /// those from its first element to its last.
+  std::optional<std::vector<std::int64_t>> strides{};
 
-  std::int64_t elements() const;
+  std::int64_t elements() const;  ///< of the shape
   std::size_t bytes() const;
 };
 
@@ -83,6 +87,7 @@ struct Body {
   std::vector<std::pair<std::string, std::string>>
       arguments;  ///< template: name, C++ type or value
   bool atomic_outputs = false;
+  bool fast_math = false;  ///< compile_options {"math_mode": "fast"}: __FAST_MATH__ is defined
   std::string header;
 };
 

@@ -58,6 +58,9 @@ void read_parameters(const Json& json, const std::string& where, Init& init, Obj
       else
         reader.fault("hex", "pairs of hexadecimal digits are meant");
       break;
+    case Init::Kind::file:
+      init.path = reader.text("path");
+      break;
     case Init::Kind::none:
       break;
   }
@@ -73,7 +76,7 @@ Init read_init(const Json& json, const std::string& where, ObjectReader& keeper)
     init.kind = *known;
   else
     reader.fault("kind", fmt::format("\"{}\" is unknown", kind),
-                 "const, iota, ints, uniform, normal, bytes");
+                 "const, iota, ints, uniform, normal, bytes, file");
   init.seed = static_cast<std::uint64_t>(reader.integer_or("seed", 0));
   const Json* parameters = reader.optional_object("params");
   read_parameters(parameters ? *parameters : kEmpty, reader.place("params"), init, reader);
@@ -99,13 +102,26 @@ void read_struct(ObjectReader& reader, Buffer& buffer) {
   make_struct(fields, buffer);
 }
 
+std::vector<std::int64_t> read_sizes(ObjectReader& reader, std::string_view key) {
+  std::vector<std::int64_t> sizes;
+  for (const Json& size : reader.array(key)) {
+    if (!size.is_number_integer() || size.get<std::int64_t>() < 0 ||
+        size.get<std::int64_t>() > kLargestDimension)
+      reader.fault(key, "whole numbers are meant");
+    else
+      sizes.push_back(size.get<std::int64_t>());
+  }
+  return sizes;
+}
+
 }  // namespace
 
 std::optional<Init::Kind> init_kind(const std::string& text) {
   static const std::map<std::string, Init::Kind, std::less<>> kKinds = {
       {"const", Init::Kind::constant}, {"iota", Init::Kind::iota},
       {"ints", Init::Kind::ints},      {"uniform", Init::Kind::uniform},
-      {"normal", Init::Kind::normal},  {"bytes", Init::Kind::bytes}};
+      {"normal", Init::Kind::normal},  {"bytes", Init::Kind::bytes},
+      {"file", Init::Kind::file}};
   const auto found = kKinds.find(text);
   return found == kKinds.end() ? std::nullopt : std::optional(found->second);
 }
@@ -140,12 +156,11 @@ Buffer read_buffer(const Json& json, const std::string& where, int position, Obj
     buffer.dtype = *parsed;
   else
     reader.fault("dtype", fmt::format("\"{}\" is unknown", dtype), "float32, int32, ...");
-  for (const Json& dimension : reader.array("shape")) {
-    if (!dimension.is_number_integer() || dimension.get<std::int64_t>() < 0 ||
-        dimension.get<std::int64_t>() > kLargestDimension)
-      reader.fault("shape", "whole numbers are meant");
-    else
-      buffer.shape.push_back(dimension.get<std::int64_t>());
+  buffer.shape = read_sizes(reader, "shape");
+  if (reader.has("strides")) {
+    buffer.strides = read_sizes(reader, "strides");
+    if (buffer.strides->size() != buffer.shape.size())
+      reader.fault("strides", "one for each dimension is meant");
   }
   buffer.symbol = reader.boolean_or("symbol", false);
   const std::string role = reader.text_or("role", "in");

@@ -55,6 +55,7 @@ std::optional<Finding> too_large(const Launch& launch, int number, Dialect diale
     finding.message =
         fmt::format("launch {} of {} asks for {} bytes of shared memory. {}", number, launch.kernel,
                     launch.group_memory[0], explain(finding.kind, dialect).why);
+    finding.fix = explain(finding.kind, dialect).fix;
     return finding;
   }
   if (threads <= (limits.threads > 0 ? std::min(limits.threads, kMostThreads) : kMostThreads))
@@ -63,6 +64,7 @@ std::optional<Finding> too_large(const Launch& launch, int number, Dialect diale
   finding.launch = number;
   finding.message = fmt::format("launch {} of {} has groups of {} threads. {}", number,
                                 launch.kernel, threads, explain(finding.kind, dialect).why);
+  finding.fix = explain(finding.kind, dialect).fix;
   return finding;
 }
 

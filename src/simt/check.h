@@ -32,8 +32,17 @@ struct Finding {
   std::vector<std::uint32_t> threads;  ///< index in the group
   std::array<std::uint32_t, 3> group{};
   std::string message;
+  std::string fix;          ///< what to do about it
   std::uint64_t count = 1;  ///< how often it was seen
   int launch = 0;
+};
+
+/// An output that another schedule left different.
+struct Difference {
+  std::string schedule, buffer;
+  std::int64_t elements = 0, of = 0;
+  double largest = 0;        ///< difference; infinite where only one side is finite
+  double largest_value = 0;  ///< of the output, to judge it by
 };
 
 struct Report {
@@ -44,6 +53,7 @@ struct Report {
   /// Of a case in a sequence, for each byte of an output: not 0 where this case or one before it
   /// wrote it.
   std::map<std::string, std::string> written;
+  std::vector<Difference> differences;         ///< between schedules (schedules.h)
   double compile_seconds = 0, run_seconds = 0, trace_seconds = 0;
   double trace_cpu_seconds = 0;                       ///< of the traced launches alone
   double kernel_seconds = 0, kernel_cpu_seconds = 0;  ///< of `run_seconds`, the launches alone

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "simt/device_text.h"
+#include "simt/msl/body.h"
 #include "simt/msl/swizzle.h"
 #include "simt/tools.h"
 
@@ -78,9 +79,9 @@ CompileRequest preprocessing(const Case& all, const std::string& source) {
   for (const auto& header : all.headers)
     if (header.first != all.file) request.files.push_back(header);
   request.files.emplace_back(all.file, source);
-  for (const auto& [name, text] : kDeviceHeaders)
-    if (std::string_view(name) == "metal_stdlib")
-      for (const char* header : kStandardHeaders) request.files.emplace_back(header, text);
+  for (const char* header : kStandardHeaders)
+    request.files.emplace_back(header, device_header("metal_stdlib"));
+  if (all.body) request.files.emplace_back(msl::kBodyUtilities, device_header(msl::kBodyUtilities));
   request.main = all.file;
   request.flags = {"-E",
                    "-x",
@@ -164,7 +165,7 @@ CompileRequest prelude(std::vector<std::string> flags, Dialect dialect) {
   CompileRequest request;
   const bool is_cuda = dialect == Dialect::cuda;
   for (const auto& [name, text] : kDeviceHeaders)
-    if (std::string_view(name) != "metal_stdlib" && (is_cuda || !of_cuda(name)))
+    if (std::string_view(name).starts_with("ks_") && (is_cuda || !of_cuda(name)))
       request.files.emplace_back(name, text);
   request.files.emplace_back("ks_swizzle.h", msl::swizzle_header());
   request.main = is_cuda ? "ks_cuda.h" : "ks_kernel.h";

@@ -36,6 +36,7 @@ double value_of(const Init& init, std::uint64_t i) {
     }
     case Init::Kind::none:
     case Init::Kind::bytes:
+    case Init::Kind::file:
       break;
   }
   return 0;
@@ -122,6 +123,10 @@ base::Result<void> fill(const Buffer& buffer, std::span<std::byte> bytes) {
   if (init.kind == Init::Kind::none) return {};
   if (buffer.dtype == kernel::DType::float8_e4m3fn || buffer.dtype == kernel::DType::float8_e5m2)
     return base::usage_error(buffer.name, "8-bit floats are known by name only", "use uint8");
+  if (init.kind == Init::Kind::file)
+    return base::usage_error(buffer.name, "contents in a file belong to a case that is a file");
+  if (buffer.strides && init.kind != Init::Kind::bytes)
+    return base::usage_error(buffer.name, "an input with strides is given by its bytes");
   if (init.kind == Init::Kind::bytes) {
     if (init.bytes.size() != bytes.size())
       return base::usage_error(

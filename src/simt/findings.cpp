@@ -43,6 +43,7 @@ base::Result<void> read_findings(const toolchain::Builder& builder,
       finding.count = json.at("count");
       finding.launch = json.at("launch");
       finding.message = sentence(finding, json.at("detail"), dialect);
+      finding.fix = explain(finding.kind, dialect).fix;
       // Several instructions of one line say the same thing.
       const auto same =
           std::find_if(result.findings.begin(), result.findings.end(), [&](const Finding& f) {
@@ -69,14 +70,22 @@ Json to_json(const Report& report) {
         {"kind", finding.kind},       {"where", std::move(where)},
         {"buffer", finding.buffer},   {"offset", finding.offset ? Json(*finding.offset) : Json()},
         {"threads", finding.threads}, {"group", finding.group},
-        {"message", finding.message}, {"count", finding.count},
-        {"launch", finding.launch}};
+        {"message", finding.message}, {"fix", finding.fix},
+        {"count", finding.count},     {"launch", finding.launch}};
     findings.push_back(std::move(json));
   }
-  return {{"verdict", report.clean() ? "clean" : "findings"},
-          {"warnings", report.warnings},
-          {"findings", std::move(findings)},
-          {"trace", report.trace}};
+  Json json{{"verdict", report.clean() ? "clean" : "findings"},
+            {"warnings", report.warnings},
+            {"findings", std::move(findings)},
+            {"trace", report.trace}};
+  for (const Difference& d : report.differences)
+    json["differences"].push_back({{"schedule", d.schedule},
+                                   {"buffer", d.buffer},
+                                   {"elements", d.elements},
+                                   {"of", d.of},
+                                   {"largest", d.largest},  // null: infinite
+                                   {"largest_value", d.largest_value}});
+  return json;
 }
 
 }  // namespace ksearch::simt

@@ -144,6 +144,22 @@ TEST_F(Check, ACaseDescribesTheWholeLaunch) {
     "expect": {"verdict": "clean"}})");
   for (const char* schedule : {"default", "reversed", "random:3"})
     EXPECT_EQ(run({"case.json", "--schedule", schedule}).code, 0) << schedule;
+  EXPECT_EQ(run({"case.json", "--schedule", "default,reversed", "--time", "60"}).code, 0);
+  EXPECT_EQ(run({"case.json", "--schedule", "default,sideways"}).code, 2);
+}
+
+TEST_F(Check, SaysWhereTheOrderOfGroupsShows) {
+  write("count.metal", R"(#include <metal_stdlib>
+using namespace metal;
+kernel void last(device atomic_uint* out [[buffer(0)]], uint s [[simdgroup_index_in_threadgroup]]) {
+  atomic_store_explicit(&out[0], s, memory_order_relaxed);
+}
+)");
+  const Ran ran = run({"count.metal", "--kernel", "last", "--group-size", "128", "--buffer",
+                       "out=u32:1", "--schedule", "default,reversed"});
+  EXPECT_EQ(ran.code, 0) << ran.output;
+  EXPECT_TRUE(has(ran.output, "1 of 1 elements of out differ under schedule reversed"))
+      << ran.output;
 }
 
 TEST_F(Check, ACudaFileWithItsHostProgram) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdlib>
 
 #include "simt/ir/device_headers.h"
 #include "simt/ir/type.h"
@@ -139,6 +141,18 @@ std::optional<Operation> conversion(const Instruction& instruction, const Origin
   return Operation{fmt::format("convert.{}_{}", name(from), name(into)), into.count};
 }
 
+/// A whole number divided by a constant is no division: shifts by a power of two (one more for a
+/// sign), else a product's upper half and a shift.
+std::optional<Operation> by_constant(const Instruction& division) {
+  const std::string_view divisor = division.words.back();
+  if (divisor.empty() || divisor.find_first_not_of("0123456789") != std::string_view::npos)
+    return std::nullopt;
+  const std::uint64_t value = std::strtoull(std::string(divisor).c_str(), nullptr, 10);
+  const bool is_signed = division.opcode.starts_with('s');
+  if (std::has_single_bit(value)) return Operation{"bit", is_signed ? 3 : 1};
+  return Operation{"mul", 2};
+}
+
 /// The type that our function was asked for, where it computes in another one.
 std::string_view asked_type(const Origin& origin, const Type& type) {
   if (!is_mathematical(origin.inner)) return name(type);
@@ -229,6 +243,9 @@ std::optional<Operation> operation(const Instruction& instruction, const Origin&
   // Functions of pi go through double; 1 / sqrt is one operation of a GPU.
   if (type.kind == Type::Kind::float64 && is_mathematical(origin.inner)) return std::nullopt;
   if (opcode == "fdiv" && without_arguments(origin.entry) == "rsqrt") return std::nullopt;
+  if (what == "div" && !type.is_float())
+    if (const auto cheap = by_constant(instruction))
+      return Operation{typed(asked_type(origin, type), cheap->kind), cheap->count * type.count};
   return Operation{typed(asked_type(origin, type), what), type.count};
 }
 

@@ -121,10 +121,9 @@ std::vector<std::string_view> attribute_names() {
 
 base::Result<std::string> source_of_body(const Case& all) {
   const Body& body = *all.body;
-  std::string text =
-      "#include <metal_stdlib>\nusing namespace metal;\n"
-      "typedef half float16_t;\ntypedef bfloat bfloat16_t;\n";
-  text += body.header + "\n";
+  std::string text = fmt::format("{}#include \"{}\"\n",
+                                 body.fast_math ? "#define __FAST_MATH__ 1\n" : "", kBodyUtilities);
+  if (!body.header.empty()) text += fmt::format("#line 1 \"{}\"\n{}\n", kBodyHeader, body.header);
   std::string parameters, values;
   for (const auto& [name, value] : body.arguments) {
     const bool number = value == "true" || value == "false" ||
@@ -174,7 +173,9 @@ base::Result<Case> with_body_buffers(const Case& all) {
                 .shape = {static_cast<std::int64_t>(source.shape.size())}};
       buffer.init.kind = Init::Kind::ints;
       buffer.init.values.emplace(source.shape.begin(), source.shape.end());
-      if (strides) {
+      if (strides && source.strides) {
+        buffer.init.values.emplace(source.strides->begin(), source.strides->end());
+      } else if (strides) {
         double stride = 1;
         for (std::size_t d = source.shape.size(); d-- > 0;) {
           (*buffer.init.values)[d] = stride;

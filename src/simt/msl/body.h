@@ -13,6 +13,10 @@ namespace ksearch::simt::msl {
 
 /// The kernel's name in the file that is made.
 inline constexpr std::string_view kBodyKernel = "ksearch_body";
+/// The header of ours that stands for MLX's.
+inline constexpr const char* kBodyUtilities = "mlx_utils.h";
+/// The file of the body's header in reports.
+inline constexpr std::string_view kBodyHeader = "header";
 
 /// A buffer of the signature, in the order of the indices.
 struct BodyArgument {

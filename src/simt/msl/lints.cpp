@@ -172,7 +172,11 @@ std::vector<std::string> lint(const Case& all, std::string_view preprocessed) {
     if (!all.body || !launch.threads) continue;
     const auto& grid = *launch.threads;
     const std::uint64_t threads = std::uint64_t{grid[0]} * grid[1] * grid[2];
-    if (threads < kFewThreads)
+    // As many elements as threads is a small grid, not a wrong one.
+    const bool too_few = std::any_of(all.buffers.begin(), all.buffers.end(), [&](const Buffer& b) {
+      return b.role != Role::in && static_cast<std::uint64_t>(b.elements()) > threads;
+    });
+    if (threads < kFewThreads && too_few)
       said.push_back(
           fmt::format("{}: the grid has {} threads in all; MLX counts it in threads, not "
                       "in groups",

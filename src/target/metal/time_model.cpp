@@ -36,14 +36,14 @@ const Json& part(const Json& json, const char* key) {
   return found == json.end() ? kEmpty : *found;
 }
 
+/// The kind whose cost a kind of another width has.
 std::string family_of(std::string_view kind) {
   const std::size_t dot = kind.find('.');
-  const std::string type(kind.substr(0, dot));
-  if (dot == std::string_view::npos) return type;
-  const std::string what(kind.substr(dot + 1));
-  if (type == "half" || type == "bfloat") return "float." + what;
-  if (type == "short" || type == "bool") return "int." + what;
-  return type;
+  if (dot == std::string_view::npos) return std::string(kind);
+  const std::string_view type = kind.substr(0, dot), what = kind.substr(dot);
+  if (type == "half" || type == "bfloat") return "float" + std::string(what);
+  if (type == "short" || type == "bool") return "int" + std::string(what);
+  return std::string(kind);
 }
 
 struct BufferTraffic {
@@ -322,7 +322,10 @@ base::Result<ModelledLaunch> model_launch(const GpuProfile& gpu, const GpuLaunch
 }
 
 ModelledProgram model_program(const GpuProfile& gpu, std::vector<ModelledLaunch> launches,
-                              const std::vector<double>& times) {
+                              const std::vector<double>& times, double a_buffer) {
+  // The last letter of "applegpu_g13s": phone, base, Max, Ultra (mlx issue 4521).
+  if (a_buffer <= 0)
+    a_buffer = gpu.architecture.ends_with('p') ? 20 : gpu.architecture.ends_with('g') ? 40 : 50;
   ModelledProgram program;
   double count = 0;
   for (std::size_t i = 0; i < launches.size(); ++i) {
@@ -330,8 +333,7 @@ ModelledProgram model_program(const GpuProfile& gpu, std::vector<ModelledLaunch>
     count += times[i];
   }
   // The first command buffer is always under way; each further one is a boundary.
-  program.seconds +=
-      std::floor((count - 1) / kOperationsABuffer) * gpu.at("command_buffer_seconds");
+  program.seconds += std::floor((count - 1) / a_buffer) * gpu.at("command_buffer_seconds");
   program.launches = std::move(launches);
   return program;
 }

@@ -53,9 +53,10 @@ struct ModelledProgram {
   std::vector<ModelledLaunch> launches;
 };
 /// Launches in order, each waiting for the one before, in command buffers as MLX commits them.
-/// `times`: how often each launch is made.
+/// `times`: how often each launch is made. `a_buffer`: launches of a command buffer; 0: as MLX has
+/// them for this class of GPU.
 ModelledProgram model_program(const GpuProfile& gpu, std::vector<ModelledLaunch> launches,
-                              const std::vector<double>& times);
+                              const std::vector<double>& times, double a_buffer = 0);
 
 /// One paragraph for an engineer: bottleneck, what limits occupancy, the largest costs by line,
 /// what dropping the loads or the arithmetic would leave.

@@ -96,6 +96,18 @@ TEST(Bind, SaysWhichLaunchIsWrong) {
       "launches[0] (k): for: more than 65536 launches");
 }
 
+TEST(Bind, LaunchesOfOneLoopTakeTurns) {
+  const auto b = bind(read(R"("launches": [
+    {"kernel": "a", "for": {"t": [0, 2]}, "groups": ["B"], "args": ["out"]},
+    {"kernel": "b", "for": {"t": [0, 2]}, "when": "t > 0", "groups": ["B"], "args": ["out"]},
+    {"kernel": "c", "for": {"s": [0, 2]}, "groups": ["B"], "args": ["out"]}])"),
+                      definition(), workload(), device(), {});
+  ASSERT_TRUE(b) << b.error().text();
+  std::string order;
+  for (const BoundLaunch& launch : b->launches) order += launch.kernel;
+  EXPECT_EQ(order, "aabcc");
+}
+
 TEST(Bind, CountsThreadsInGroupsOfOtherDialects) {
   const std::string text = R"({"format": "ksearch.program/1", "task": "scan", "dialect": "cuda",
     "sources": [{"path": "k.cu", "text": ""}],

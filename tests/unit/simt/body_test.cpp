@@ -93,5 +93,56 @@ TEST_F(BodyKernel, LinesAreThoseOfTheBody) {
   EXPECT_TRUE(has(text, "body.metal:2")) << text;
 }
 
+TEST_F(BodyKernel, LinesOfTheHeaderAreTheHeaders) {
+  Case all = body_case("y[0] = x[0];\n");
+  all.body->header = "\ninline float broken() { return nothing; }\n";
+  const std::string text = error(all);
+  EXPECT_TRUE(has(text, "header:2")) << text;
+}
+
+/// Columns 1 and 4 of a 4 x 8 array, as a view.
+Case strided_case(const std::string& body) {
+  Case all = body_case(body);
+  Buffer& x = all.buffers[0];
+  x.shape = {4, 2};
+  x.strides = {8, 3};
+  x.init.kind = Init::Kind::bytes;
+  std::vector<float> memory(3 * 8 + 3 + 1);
+  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<float>(i);
+  x.init.bytes.assign(reinterpret_cast<const char*>(memory.data()), memory.size() * sizeof(float));
+  all.buffers[2].shape = {8};
+  all.launches[0].threads = {8, 1, 1};
+  return all;
+}
+
+TEST_F(BodyKernel, AViewIsReadByItsStrides) {
+  const Report report =
+      run(strided_case("uint i = thread_position_in_grid.x;\n"
+                       "y[i] = x[elem_to_loc(i, x_shape, x_strides, x_ndim)];\n"));
+  EXPECT_EQ(kinds(report), std::vector<std::string>());
+  EXPECT_EQ(values<float>(report, "y"), (std::vector<float>{0, 3, 8, 11, 16, 19, 24, 27}));
+}
+
+TEST_F(BodyKernel, AViewEndsAtItsLastElement) {
+  const Report report = run(strided_case("y[thread_position_in_grid.x] = x[28];\n"));
+  EXPECT_EQ(kinds(report), std::vector<std::string>{"out_of_bounds"});
+}
+
+TEST_F(BodyKernel, MlxsUtilitiesAreThere) {
+  Case all = body_case(
+      "uint i = thread_position_in_grid.x;\n"
+      "LoopedElemToLoc<2> walk(x_ndim);\n"
+      "for (uint k = 0; k < i; ++k) walk.next(x_shape, x_strides);\n"
+      "auto both = elem_to_loc_2_nd(uint3(i % 8, i / 8, 0), x_shape, x_strides, x_strides, "
+      "x_ndim);\n"
+      "bool right = walk.location() == i && both.x == i && both.y == i &&\n"
+      "    ceildiv(i, 4) == (i + 3) / 4 && Limits<float>::min == -INFINITY &&\n"
+      "    Limits<int>::max == INT_MAX && cast_to<bool>(0.5f) && log1p(0.0f) == 0;\n"
+      "y[i] = right ? 1 : 0;\n");
+  const Report report = run(all);
+  EXPECT_EQ(kinds(report), std::vector<std::string>());
+  EXPECT_EQ(values<float>(report, "y"), std::vector<float>(32, 1.0f));
+}
+
 }  // namespace
 }  // namespace ksearch::simt

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "os/files.h"
 #include "simt/fill.h"
 
 namespace ksearch::simt {
@@ -130,6 +131,38 @@ TEST(Case, EveryTruncationIsAnError) {
   const std::string text = kCase;
   for (std::size_t n = 0; n < text.size(); ++n)
     EXPECT_FALSE(parse_case(text.substr(0, n), "c.json", "")) << n;
+}
+
+TEST(Case, StartContentsMayBeAFileBesideIt) {
+  const auto folder = os::TempFolder::create("case-test");
+  ASSERT_TRUE(folder);
+  const auto write = [&](const char* name, std::string_view text) {
+    ASSERT_TRUE(os::write_file(folder->path() / name, text));
+  };
+  write("kernel.metal", "y[0] = x[0];");
+  write("x.start", std::string_view("\0\0\x80\x3f\0\0\0\x40", 8));
+  write("case.json", R"({"style": "metal_kernel_body", "body": {"inputs": ["x"], "outputs": ["y"],
+    "math_mode": "fast"},
+    "launches": [{"kernel": "k", "group_size": [1], "grid_threads": [1]}],
+    "buffers": [{"name": "x", "dtype": "float32", "shape": [2, 1], "strides": [1, 7], "role": "in",
+                 "init": {"kind": "file", "params": {"path": "x.start"}}},
+                {"name": "y", "dtype": "float32", "shape": [1], "role": "out"}]})");
+  const auto all = load_case(folder->path() / "case.json");
+  ASSERT_TRUE(all) << all.error().text();
+  EXPECT_TRUE(all->body->fast_math);
+  EXPECT_EQ(all->buffers[0].bytes(), 8u);  // the last dimension has one element
+  std::vector<float> values(2);
+  ASSERT_TRUE(fill(all->buffers[0], std::as_writable_bytes(std::span(values))));
+  EXPECT_EQ(values, (std::vector<float>{1, 2}));
+}
+
+TEST(Case, ABufferWithStridesHoldsWhatLiesBetween) {
+  Buffer buffer{.name = "x", .shape = {4, 2}};
+  buffer.strides = {8, 3};
+  EXPECT_EQ(buffer.elements(), 8);
+  EXPECT_EQ(buffer.bytes(), 28 * 4u);
+  buffer.shape = {0, 2};
+  EXPECT_EQ(buffer.bytes(), 0u);
 }
 
 TEST(ParseBuffer, ReadsEachPart) {

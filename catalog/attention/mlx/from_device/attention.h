@@ -28,21 +28,6 @@ METAL_FUNC Operand<T> matrix_of(T first, T second) {
 
 /// N neighbouring elements, by loads of up to 16 bytes.
 template <int N, typename T>
-METAL_FUNC void read(thread T* to, const threadgroup T* from) {
-  if constexpr (N == 8) {
-    read<4>(to, from);
-    read<4>(to + 4, from + 4);
-  } else if constexpr (N == 4) {
-    const vec<T, 4> four = *(const threadgroup vec<T, 4>*)from;
-    to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
-  } else if constexpr (N == 2) {
-    const vec<T, 2> two = *(const threadgroup vec<T, 2>*)from;
-    to[0] = two.x, to[1] = two.y;
-  } else {
-    to[0] = from[0];
-  }
-}
-template <int N, typename T>
 METAL_FUNC void read(thread T* to, const device T* from) {
   if constexpr (N == 8) {
     read<4>(to, from);

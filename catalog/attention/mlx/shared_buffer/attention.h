@@ -46,8 +46,9 @@ METAL_FUNC void stage_transposed(threadgroup T* to, const device T* from, ushort
                                  int rows) {
   constexpr ushort parts = ROWS * D / 4;
   for (ushort n = thread_index; n < parts; n += THREADS) {
-    // Neighbouring threads take neighbouring rows: they write to neighbouring places.
-    const ushort row = n % ROWS, column = n / ROWS * 4;
+    // Eight threads take neighbouring rows, and write to neighbouring places; four neighbouring
+    // columns, so that they read 32 bytes of a row.
+    const ushort row = n / (2 * D) * 8 + n % 8, column = n / 8 % (D / 4) * 4;
     vec<T, 4> four = vec<T, 4>(T(0));
     if (row < rows) four = *(const device vec<T, 4>*)(from + row * D + column);
     for (ushort e = 0; e < 4; ++e) to[(column + e) * STRIDE + row] = four[e];

@@ -18,6 +18,7 @@ const device T* from_q = q + (head * Lq + block) * D;
 const device T* from_k = k + key_head * Lk * D;
 const device T* from_v = v + key_head * Lk * D;
 
+threadgroup_barrier(mem_flags::mem_threadgroup);  // MLX has it
 if (ALIGN_Q)
   stage<T, BQ, D, kStrideQ, false, true>(from_q, queries, thread_index, BQ);
 else

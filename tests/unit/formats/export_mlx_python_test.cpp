@@ -1,0 +1,115 @@
+// The file itself is run by python/tests/test_export.py, against MLX; here is what needs no MLX.
+#include "formats/export_mlx_python.h"
+
+#include <gmock/gmock.h>
+
+#include "formats/expr_python.h"
+
+namespace ksearch::formats {
+namespace {
+using testing::HasSubstr;
+
+std::string python_of(std::string_view text) {
+  const auto expr = kernel::Expr::parse(text, "test");
+  EXPECT_TRUE(expr.has_value()) << text;
+  return expr ? to_python(*expr, [](std::string_view) { return std::string("32"); }) : "";
+}
+
+TEST(ExprPython, WritesOperatorsWithTheirPrecedence) {
+  EXPECT_EQ(python_of("a + b * 2"), "a + (b * 2)");
+  EXPECT_EQ(python_of("(a + b) * 2"), "(a + b) * 2");
+  EXPECT_EQ(python_of("not (a < b) and c == 3"), "(not (a < b)) and (c == 3)");
+  EXPECT_EQ(python_of("a / b % 4"), "(a // b) % 4");
+  EXPECT_EQ(python_of("ceildiv(a + 1, b)"), "-(-(a + 1) // b)");
+  EXPECT_EQ(python_of("clamp(a, 1, 8)"), "min(max(a, 1), 8)");
+}
+
+TEST(ExprPython, TypesTensorsAndTheDevice) {
+  EXPECT_EQ(python_of("T == bfloat16"), "T == mx.bfloat16");
+  EXPECT_EQ(python_of("sizeof(T) * sizeof(float32)"), "T.size * 4");
+  EXPECT_EQ(python_of("has(z)"), "z is not None");
+  EXPECT_EQ(python_of("2 * device.cores"), "2 * 32");
+}
+
+TEST(ExprPython, WordsOfPythonAreChanged) {
+  EXPECT_EQ(python_of("len + lambda"), "len_ + lambda_");
+}
+
+constexpr const char* kDefinition = R"({
+  "name": "scale", "op_type": "scale", "description": "Each element times two.",
+  "axes": {"len": {"type": "var"}, "k": {"type": "var"}}, "types": {"T": ["float32"]},
+  "inputs": {"x": {"shape": ["len"], "dtype": "T"},
+             "bias": {"shape": ["len"], "dtype": "T", "optional": true}},
+  "outputs": {"out": {"shape": ["len", "k"], "dtype": "T"}},
+  "generate": [{"kind": "normal", "tensors": ["x", "bias"], "mean": 0.0, "std": 1.0}],
+  "flops": "len", "bytes": "len", "reference": ""})";
+
+struct Request {
+  kernel::Definition definition;
+  kernel::Program program;
+  MlxExportRequest request;
+};
+
+/// `launch` without its braces.
+base::Result<std::string> exported(const std::string& launch, const std::string& body) {
+  Request r;
+  const auto json = base::parse_json(kDefinition, "definition");
+  KS_TRY(r.definition, kernel::parse_definition(*json, "definition"));
+  base::Json program = {{"format", "ksearch.program/1"}, {"task", "scale"}, {"dialect", "mlx"}};
+  program["sources"] = {{{"path", "k.metal"}, {"text", body}}};
+  program["launches"] = {*base::parse_json("{" + launch + "}", "launch")};
+  KS_TRY(r.program, kernel::parse_program(program, r.definition, "program",
+                                          [](std::string_view) { return std::string(); }));
+  r.request.program = &r.program;
+  r.request.definition = &r.definition;
+  r.request.device.name = "some GPU";
+  r.request.credit = {"Found in a test."};
+  return export_mlx_python(r.request);
+}
+
+TEST(ExportMlxPython, WritesTheSignatureAndTheLaunch) {
+  const auto text = exported(
+      R"json("kernel": "k", "instantiate": [["T", "T"]], "groups": ["ceildiv(len, 64)", "k"],
+         "group_size": [64],
+         "args": ["x", {"i32": "k"}, {"atomic": "out", "init": 0}])json",
+      "y;");
+  ASSERT_TRUE(text) << text.error().text();
+  EXPECT_THAT(*text, HasSubstr("def scale(x, *, k, bias=None, stream=None):"));
+  EXPECT_THAT(*text, HasSubstr("T = _one_of(\"x\", x, (mx.float32,))"));
+  EXPECT_THAT(*text, HasSubstr("len_, = _sizes(\"x\", x, 1)"));
+  EXPECT_THAT(*text,
+              HasSubstr("if bias is not None:\n        _expect(\"bias\", bias, (len_,), T)"));
+  EXPECT_THAT(*text, HasSubstr("inputs=[x, mx.array(k, dtype=mx.int32)],"));
+  EXPECT_THAT(*text, HasSubstr("grid=((-(-len_ // 64)) * (64), k, 1),"));
+  EXPECT_THAT(*text, HasSubstr("init_value=0"));
+  EXPECT_THAT(*text, HasSubstr("atomic=True,"));
+  EXPECT_THAT(*text, HasSubstr("Found in a test."));
+  EXPECT_THAT(*text, HasSubstr("There is no reference in MLX's operations"));
+}
+
+TEST(ExportMlxPython, SourcesKeepTheirText) {
+  const std::string launch =
+      R"json("kernel": "k", "threads": ["len", "k"], "group_size": [64], "args": ["x", "out"])json";
+  const auto plain = exported(launch, "a = '\\n';\n");
+  ASSERT_TRUE(plain) << plain.error().text();
+  EXPECT_THAT(*plain, HasSubstr("r\"\"\"a = '\\n';\n\"\"\""));
+  const auto quotes = exported(launch, "// \"\"\" and \\ and \"");
+  ASSERT_TRUE(quotes);
+  EXPECT_THAT(*quotes, HasSubstr(R"("""// \"\"\" and \\ and \"""")"));
+}
+
+TEST(ExportMlxPython, RefusesWhatMlxDoesNotTake) {
+  const auto offset = exported(
+      R"json("kernel": "k", "threads": ["len"], "group_size": [64],
+         "args": [{"read": "x", "offset": "k"}, "out"])json",
+      "y;");
+  ASSERT_FALSE(offset);
+  EXPECT_THAT(offset.error().text(), HasSubstr("MLX takes no offset of a tensor"));
+  const auto unknown = exported(
+      R"json("kernel": "other", "threads": ["len"], "group_size": [64], "args": ["x", "out"])json", "y;");
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().text(), HasSubstr("other.metal is its body"));
+}
+
+}  // namespace
+}  // namespace ksearch::formats
