@@ -271,6 +271,8 @@ void setup_check(CLI::App& app, Parsed& parsed) {
       ->needs(body);
   app.add_flag("--atomic-outputs", options.atomic_outputs, "The body's outputs are atomic")
       ->needs(body);
+  app.add_option("--device", options.device,
+                 "The GPU whose limits count (ksearch devices) [what every Apple GPU takes]");
   app.add_option("--schedule", options.schedule,
                  "Order of SIMD-groups: default, reversed, random:SEED; several, with commas")
       ->capture_default_str();

@@ -125,6 +125,7 @@ struct DevicesOptions {
 struct CheckOptions {
   std::string file;      ///< case.json, a Metal or CUDA file, a program.json or its folder
   std::string workload;  ///< of the program's task
+  std::string device;    ///< an Apple GPU whose limits count; empty: what all of them take
   std::string kernel;
   std::vector<std::uint32_t> groups{1}, group_size{1};
   std::vector<std::uint32_t> threads;       ///< grid in threads; empty: given in groups
