@@ -145,15 +145,6 @@ base::Result<Json> traced(const toolchain::Builder& builder, const Case& all,
   return trace_report(object->program, counted, result.trace);
 }
 
-void take_outputs(const Case& all, const Shared& shared, Report& result) {
-  for (std::size_t i = 0; i < all.buffers.size(); ++i) {
-    if (all.buffers[i].role == Role::in) continue;
-    const auto bytes = shared.memory.bytes().subspan(shared.at[i], all.buffers[i].bytes());
-    result.outputs[all.buffers[i].name].assign(reinterpret_cast<const char*>(bytes.data()),
-                                               bytes.size());
-  }
-}
-
 base::Result<Report> trace_alone(const toolchain::Builder& builder, const Case& all,
                                  const CheckOptions& options) {
   Report result;
