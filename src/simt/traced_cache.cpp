@@ -28,10 +28,10 @@ Json to_json(const TracedObject& traced) {
   const auto& [text, kinds, lines, blocks, chains, sites, half_registers, private_bytes] =
       traced.program;
   static_cast<void>(text);
-  Json json{{"object", traced.file.string()}, {"kinds", kinds},
-            {"lines", Json::array()},         {"blocks", Json::array()},
-            {"sites", Json::array()},         {"half_registers", half_registers},
-            {"private_bytes", private_bytes}};
+  Json json{{"object", traced.file.string()},   {"kinds", kinds},
+            {"lines", Json::array()},           {"blocks", Json::array()},
+            {"chains", Json::array()},          {"sites", Json::array()},
+            {"half_registers", half_registers}, {"private_bytes", private_bytes}};
   for (const ir::Place& place : lines) json["lines"].push_back({place.file, place.line});
   for (const auto& block : blocks) {
     Json operations = Json::array();
