@@ -106,7 +106,7 @@ TEST_F(TaskFolder, VariantsAreExpertsOfTheirOwn) {
 
 TEST_F(TaskFolder, FaultsNameFileAndPlace) {
   write("experts/x.json", R"({"format": "ksearch.expert/1", "name": "x", "kind": "fortran"})");
-  EXPECT_EQ(fault(), "experts/x.json: kind: python or cpp is wanted");
+  EXPECT_EQ(fault(), "experts/x.json: kind: python or a dialect is wanted");
   write("experts/x.json",
         R"({"format": "ksearch.expert/1", "name": "x", "kind": "python", "source": "../../x.py"})");
   EXPECT_EQ(fault(), "experts/x.json: ../../x.py is outside the folder");
