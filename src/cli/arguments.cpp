@@ -160,6 +160,12 @@ void setup_compare(CLI::App& app, Parsed& parsed) {
   app.add_option("--strategies", options.strategies, "Names with commas between them")
       ->delimiter(',')
       ->required();
+  app.add_option("--knowledge", options.knowledge,
+                 "full, none (without the catalog's steps that rest on translation knowledge), or "
+                 "full,none: an ablation of the catalog")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->check(CLI::IsMember({"full", "none"}));
   app.add_option("--seeds", options.seeds, "Searches for each strategy")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));

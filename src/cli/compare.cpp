@@ -19,6 +19,7 @@ namespace {
 
 struct Result {
   std::string strategy;
+  std::string knowledge;
   std::uint64_t seed = 0;
   double best = 0;               ///< score; 0: nothing passed
   std::int64_t evaluations = 0;  ///< spent
@@ -103,27 +104,29 @@ base::Result<Result> search_once(evaluate::OpenedSession& session, const enginee
 
 std::string table_of(const report::Style& style, const std::vector<Result>& results,
                      const std::string& baseline) {
-  std::vector<std::vector<std::string>> rows{
-      {"strategy", "seeds", "best /" + baseline, "least", "median", "evaluations to its best"}};
+  std::vector<std::vector<std::string>> rows{{"strategy", "knowledge", "seeds", "best /" + baseline,
+                                              "least", "median", "evaluations to its best"}};
   std::vector<std::string> done;
   for (const Result& first : results) {
-    if (std::ranges::find(done, first.strategy) != done.end()) continue;
-    done.push_back(first.strategy);
+    const std::string which = first.strategy + " " + first.knowledge;
+    if (std::ranges::find(done, which) != done.end()) continue;
+    done.push_back(which);
     std::vector<double> best;
     double until = 0;
     for (const Result& r : results) {
-      if (r.strategy != first.strategy) continue;
+      if (r.strategy != first.strategy || r.knowledge != first.knowledge) continue;
       best.push_back(r.best);
       until += static_cast<double>(r.until_best);
     }
     std::ranges::sort(best);
     const auto n = best.size();
     const double median = n % 2 == 1 ? best[n / 2] : (best[n / 2 - 1] + best[n / 2]) / 2;
-    rows.push_back({first.strategy, std::to_string(n), report::ratio_text(best.back()),
-                    report::ratio_text(best.front()), report::ratio_text(median),
+    rows.push_back({first.strategy, first.knowledge, std::to_string(n),
+                    report::ratio_text(best.back()), report::ratio_text(best.front()),
+                    report::ratio_text(median),
                     fmt::format("{:.1f}", until / static_cast<double>(n))});
   }
-  return report::table(style, rows, {false, true, true, true, true, true});
+  return report::table(style, rows, {false, false, true, true, true, true, true});
 }
 
 }  // namespace
@@ -142,12 +145,16 @@ base::Result<int> compare(const Context& context, const CompareOptions& options)
 
   Known known;
   std::vector<Result> results;
+  const engineer::Catalog reduced = engineer::without_knowledge(catalog);
   for (const std::string& strategy : options.strategies)
-    for (int seed = 1; seed <= options.seeds && !InterruptWatch::interrupted(); ++seed) {
-      KS_TRY(Result result, search_once(*session, catalog, options, strategy,
-                                        static_cast<std::uint64_t>(seed), known, *watcher));
-      results.push_back(std::move(result));
-    }
+    for (const std::string& knowledge : options.knowledge)
+      for (int seed = 1; seed <= options.seeds && !InterruptWatch::interrupted(); ++seed) {
+        KS_TRY(Result result,
+               search_once(*session, knowledge == "none" ? reduced : catalog, options, strategy,
+                           static_cast<std::uint64_t>(seed), known, *watcher));
+        result.knowledge = knowledge;
+        results.push_back(std::move(result));
+      }
   const std::string baseline = session->session().baselines().baseline;
   if (options.json) {
     base::Json json{{"task", task.definition.name},
@@ -157,6 +164,7 @@ base::Result<int> compare(const Context& context, const CompareOptions& options)
                     {"searches", base::Json::array()}};
     for (const Result& r : results)
       json["searches"].push_back({{"strategy", r.strategy},
+                                  {"knowledge", r.knowledge},
                                   {"seed", r.seed},
                                   {"best", r.best},
                                   {"node", r.node},

@@ -71,6 +71,8 @@ struct CompareOptions {
   EvaluateOptions on;
   std::string engineer = "catalog";
   std::vector<std::string> strategies;
+  /// "full", "none": the catalog with and without the steps that rest on translation knowledge.
+  std::vector<std::string> knowledge{"full"};
   int seeds = 3;
   std::int64_t evaluations = 10;
   bool json = false;

@@ -94,6 +94,24 @@ base::Result<Catalog> load_catalog(const std::filesystem::path& folder,
   return catalog;
 }
 
+Catalog without_knowledge(const Catalog& catalog) {
+  Catalog left;
+  const auto holds = [&](const std::string& parent) {
+    return parent == "naive" || left.find(parent) != nullptr;
+  };
+  for (bool more = true; more;) {
+    more = false;
+    for (const Step& step : catalog.steps) {
+      if (!step.rests_on.empty() || left.find(step.name)) continue;
+      if (std::ranges::none_of(step.parents, holds)) continue;
+      left.steps.push_back(step);
+      std::ranges::sort(left.steps, {}, &Step::name);
+      more = true;
+    }
+  }
+  return left;
+}
+
 CodeReply CatalogCoder::code(const CodeRequest& request) {
   const Step* step = catalog_->find(request.node_id);
   if (!step) return {Exhausted{fmt::format("the catalog has no step {}", request.node_id)}};

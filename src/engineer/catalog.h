@@ -35,6 +35,10 @@ struct Catalog {
   const Step* find(std::string_view name) const;
 };
 
+/// Without the steps that rest on translation knowledge (any rule), for an ablation; those that
+/// build on them alone go with them.
+Catalog without_knowledge(const Catalog& catalog);
+
 /// Reads every step of a task and dialect, strictly: unknown keys and traits, unknown parents,
 /// cycles and steps that hang on nothing are errors. An absent folder is an empty catalog.
 base::Result<Catalog> load_catalog(const std::filesystem::path& folder,

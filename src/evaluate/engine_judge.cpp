@@ -26,15 +26,16 @@ std::vector<Workload> supported(const task::Task& task, const std::vector<Worklo
 }
 
 /// Tiny shapes that one program is run on during a search; its certificate runs them all.
-constexpr std::size_t kTinyInASearch = 10;
+constexpr std::size_t kTinyInASearch = 6;
 
 /// So many, evenly, from a place that the program's hash decides.
-std::vector<Workload> some_of(std::vector<Workload> all, const std::string& hash) {
-  if (all.size() <= kTinyInASearch) return all;
+std::vector<Workload> some_of(std::vector<Workload> all, const std::string& hash,
+                              std::size_t most = kTinyInASearch) {
+  if (all.size() <= most) return all;
   const std::size_t from = std::stoul(hash.substr(0, 4), nullptr, 16);
   std::vector<Workload> some;
-  for (std::size_t i = 0; i < kTinyInASearch; ++i)
-    some.push_back(all[(from + i * all.size() / kTinyInASearch) % all.size()]);
+  for (std::size_t i = 0; i < most; ++i)
+    some.push_back(all[(from + i * all.size() / most) % all.size()]);
   return some;
 }
 
@@ -96,7 +97,7 @@ Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judgi
     const auto& legal = prepared.legal.at(tiny[i].name);
     const int variants = truth_->maker(tiny[i]).variants();
     checks.push_back({&tiny[i], legal[i % legal.size()],
-                      task::Content{0, static_cast<int>(i) % variants}, true});
+                      task::Content{0, static_cast<int>(i) % variants}, Look::watched});
   }
   KS_TRY_STEP(check_all(prepared, *truth_, checks, outcome.workload));
 
@@ -111,7 +112,7 @@ Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judgi
     for (std::size_t i = 0; i < feedback_.size(); ++i)
       checks.push_back({&checked_[i],
                         chosen(prepared, outcome.select, task_->definition, checked_[i], device_),
-                        task::Content{1, 0}, false});
+                        task::Content{1, 0}, Look::traced_outputs});
     KS_TRY_STEP(check_all(prepared, *truth_, checks, outcome.workload));
     outcome.stage = kernel::Stage::timing;
   }
@@ -127,7 +128,7 @@ Tried<void> EngineJudge::check_all(const PreparedProgram& program, Truth& truth,
   std::vector<EngineJob> jobs;
   for (const Check& check : checks)
     jobs.push_back({&program.program, &program.plan(check.workload->name, check.choice),
-                    &truth.maker(*check.workload), check.content, check.watch, check.schedule});
+                    &truth.maker(*check.workload), check.content, check.look, check.schedule});
   const auto results = runner_.run(jobs);
   for (std::size_t i = 0; i < checks.size(); ++i) {
     at = checks[i].workload->name;
@@ -178,7 +179,7 @@ Tried<std::vector<kernel::WorkloadTiming>> EngineJudge::model(
                       &program.plan(w.name, choice),
                       &truth_->maker(w),
                       task::Content{1, 0},
-                      false,
+                      Look::outputs,
                       {}});
     }
   const auto modelled = runner_.model(jobs);
@@ -222,6 +223,26 @@ kernel::WorkloadTiming EngineJudge::timing_of(const Workload& w,
   return t;
 }
 
+Tried<void> EngineJudge::check_tiny(const kernel::Program& program, std::size_t most,
+                                    const std::vector<simt::ScheduleChoice>& schedules,
+                                    std::string& at) {
+  const std::vector<Workload> tiny = some_of(tiny_, base::sha256(program.hash()), most);
+  KS_TRIED(const PreparedProgram prepared,
+           bind_all_choices(program, task_->definition, tiny, device_, at));
+  std::vector<Check> checks;
+  for (const Workload& w : tiny) {
+    const auto& legal = prepared.legal.at(w.name);
+    if (prepared.plan(w.name, legal.front()).launches.size() > EngineRunner::kMostLaunches)
+      continue;
+    for (const simt::ScheduleChoice& schedule : schedules)
+      checks.push_back(
+          {&w, legal[checks.size() % legal.size()],
+           task::Content{0, static_cast<int>(checks.size()) % truth_->maker(w).variants()},
+           Look::watched, schedule});
+  }
+  return check_all(prepared, *truth_, checks, at);
+}
+
 Tried<std::map<std::string, double>> EngineJudge::times(const kernel::Program& program,
                                                         const std::vector<Workload>& workloads,
                                                         const task::Expert* expert) {
@@ -263,30 +284,31 @@ base::Result<Certificate> EngineJudge::certify(const kernel::Program& program,
   }
   progress("certify: fresh seeds");
   KS_TRY(const auto truth, Truth::open(*task_, *reference_, nullptr, seed));
-  const auto run = [&](const char* name, const std::vector<Workload>& workloads, bool watch,
+  const auto run = [&](const char* name, const std::vector<Workload>& workloads, Look look,
                        const std::vector<simt::ScheduleChoice>& schedules,
                        const std::string& good) -> base::Result<bool> {
     std::vector<Check> checks;
     for (const Workload& w : workloads)
       for (std::size_t s = 0; s < schedules.size(); ++s)
         checks.push_back({&w, bound->legal.at(w.name).front(),
-                          task::Content{s, static_cast<int>(s) % truth->maker(w).variants()}, watch,
+                          task::Content{s, static_cast<int>(s) % truth->maker(w).variants()}, look,
                           schedules[s]});
     progress(fmt::format("certify: {}, {} runs", name, checks.size()));
     return add(name, check_all(*bound, *truth, checks, at), good, at);
   };
   KS_TRY(
       const bool schedules,
-      run("schedules", tiny_, true, {{"default", 0}, {"reversed", 0}, {"random", seed % 1000}},
+      run("schedules", tiny_, Look::watched,
+          {{"default", 0}, {"reversed", 0}, {"random", seed % 1000}},
           "every tiny shape watched under three orders of SIMD-groups: no race, no access out of "
           "bounds, nothing undefined, every output written"));
   bool right = schedules;
   if (right) {
-    KS_TRY(right, run("held_out", heldout_, false, {{"default", 0}},
+    KS_TRY(right, run("held_out", heldout_, Look::outputs, {{"default", 0}},
                       "right on every held-out shape, with fresh inputs"));
   }
   if (right) {
-    KS_TRY(right, run("feedback_whole", feedback_, false, {{"default", 0}},
+    KS_TRY(right, run("feedback_whole", feedback_, Look::outputs, {{"default", 0}},
                       "right on every feedback shape in full, with fresh inputs"));
   }
   certificate.basis = {{"task", task_->definition.name},

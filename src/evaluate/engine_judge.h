@@ -34,6 +34,9 @@ class EngineJudge {
   Tried<kernel::Modelled> judge(const kernel::Program& program, Judging how,
                                 kernel::Outcome& outcome, const Progress& progress,
                                 const task::Expert* expert = nullptr);
+  /// Runs it watched on so many of the tiny shapes, under each of the schedules.
+  Tried<void> check_tiny(const kernel::Program& program, std::size_t most,
+                         const std::vector<simt::ScheduleChoice>& schedules, std::string& at);
   /// Modelled times of a program that is known to be right, in ns by workload; those it does not
   /// support left out.
   Tried<std::map<std::string, double>> times(const kernel::Program& program,
@@ -53,7 +56,7 @@ class EngineJudge {
     const kernel::Workload* workload = nullptr;
     kernel::TunableChoice choice;
     task::Content content;
-    bool watch = true;
+    Look look = Look::watched;
     simt::ScheduleChoice schedule = {};
   };
   /// The first that fails ends it; its workload goes to `at`.

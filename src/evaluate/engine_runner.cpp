@@ -146,7 +146,9 @@ Tried<EngineRunner::Outputs> EngineRunner::run_one(const EngineJob& job) const {
                                         job.plan->launches.size(), kMostLaunches)});
   KS_TRIED(const simt::ProgramCases cases, cases_of(job));
   simt::CheckOptions options;
-  options.watch = job.watch;
+  options.watch = job.look != Look::outputs;
+  options.trace_only = options.trace_whole = job.look == Look::traced_outputs;
+  options.trace_groups = options.trace_only ? 1 : 0;
   options.schedule = job.schedule;
   options.worker = worker_;
   auto report = simt::check_sequence(builder_, cases.cases, cases.scratch, options);

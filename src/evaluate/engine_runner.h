@@ -17,12 +17,18 @@
 
 namespace ksearch::evaluate {
 
+enum class Look {
+  watched,         ///< races, bounds, everything
+  outputs,         ///< alone, several times as fast
+  traced_outputs,  ///< by the build that a model needs anyway: no compile, but slower to run
+};
+
 struct EngineJob {
   const kernel::Program* program = nullptr;
   const kernel::BoundProgram* plan = nullptr;
   const task::InputMaker* maker = nullptr;  ///< of the workload's tensors
   task::Content content;
-  bool watch = true;  ///< false: outputs alone, several times as fast
+  Look look = Look::watched;
   simt::ScheduleChoice schedule;
 };
 

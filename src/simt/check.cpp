@@ -336,11 +336,21 @@ base::Result<Json> traced(const toolchain::Builder& builder, const Case& all,
   const Json trace{{"blocks", object->program.blocks.size()},
                    {"sites", object->program.sites.size()},
                    {"most_groups", options.trace_groups},
-                   {"seed", options.schedule.seed}};
+                   {"seed", options.schedule.seed},
+                   {"whole", options.trace_whole}};
   KS_TRY(const Json counted, run_job(builder, all, object->file, shared, options, trace));
   result.trace_cpu_seconds = counted.value("cpu_seconds", 0.0);
   result.trace["group_memory_bytes"] = counted.value("group_memory_bytes", 0);
   return trace_report(object->program, counted, result.trace);
+}
+
+void take_outputs(const Case& all, const Shared& shared, Report& result) {
+  for (std::size_t i = 0; i < all.buffers.size(); ++i) {
+    if (all.buffers[i].role == Role::in) continue;
+    const auto bytes = shared.memory.bytes().subspan(shared.at[i], all.buffers[i].bytes());
+    result.outputs[all.buffers[i].name].assign(reinterpret_cast<const char*>(bytes.data()),
+                                               bytes.size());
+  }
 }
 
 base::Result<Report> trace_alone(const toolchain::Builder& builder, const Case& all,
@@ -355,6 +365,7 @@ base::Result<Report> trace_alone(const toolchain::Builder& builder, const Case& 
   const auto tracing = Clock::now();
   KS_TRY(result.trace, traced(builder, all, object, shared, options, result));
   result.trace_seconds = seconds_since(tracing);
+  if (options.trace_whole) take_outputs(all, shared, result);
   return result;
 }
 
@@ -420,12 +431,7 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
   result.kernel_cpu_seconds = report.value("cpu_seconds", 0.0);
   KS_RETURN_IF_ERROR(read_findings(builder, object, report, all.dialect, result));
   result.trace = report.value("trace", Json::object());
-  for (std::size_t i = 0; i < all.buffers.size(); ++i) {
-    if (all.buffers[i].role == Role::in) continue;
-    const auto bytes = shared.memory.bytes().subspan(shared.at[i], all.buffers[i].bytes());
-    result.outputs[all.buffers[i].name].assign(reinterpret_cast<const char*>(bytes.data()),
-                                               bytes.size());
-  }
+  take_outputs(all, shared, result);
   if (traced_object.valid() && can_trace(result)) {
     const auto tracing = Clock::now();
     auto trace = traced(builder, all, traced_object.get(), shared, options, result);

@@ -74,6 +74,9 @@ struct CheckOptions {
   /// Nothing but the trace: the sampled groups of the last launch are all that runs of it, so
   /// outputs are in part, and nothing is checked.
   bool trace_only = false;
+  /// With trace_only: all groups run, so that outputs are whole. Slower than without a trace, but
+  /// of the object that a trace needs anyway.
+  bool trace_whole = false;
   std::vector<std::string> worker;    ///< command of the process that runs the kernel
   std::chrono::seconds time{120};     ///< of the run
   std::chrono::seconds patience{10};  ///< CPU time in which a thread must get somewhere

@@ -92,7 +92,7 @@ base::Result<std::vector<base::Json>> trace_sequence(const toolchain::Builder& b
                                                      const std::vector<TracedStage>& stages,
                                                      CheckOptions options) {
   std::vector<base::Json> traces(cases.size());
-  std::map<std::string, std::string> left;
+  std::map<std::string, std::string> left = given_once(cases);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (!stages[i].trace && !stages[i].whole) continue;
     Case next = cases[i];

@@ -103,6 +103,8 @@ class Composer {
       alone += runs * of_block.alone;
       alone_half += runs * of_block.alone_half;
       for (const auto& together : of_block.waits) {
+        if (std::ranges::all_of(together, [&](std::uint32_t s) { return is_constant(s); }))
+          continue;  // preloaded
         const bool any_device = std::ranges::any_of(together, [&](std::uint32_t site) {
           return sites.at(site).at(6).get<std::int32_t>() >= 0;
         });
@@ -114,6 +116,15 @@ class Composer {
             {"alone_half", whole(alone_half)},
             {"device_waits", whole(device)},
             {"group_waits", whole(group)}};
+  }
+
+  /// Whether a site reads a buffer that is bound to `constant` parameters alone.
+  bool is_constant(std::uint32_t site) const {
+    const auto buffer = counted_.at("sites").at(site).at(6).get<std::int32_t>();
+    if (buffer < 0) return false;
+    const Json& counts = counted_.at("buffers").at(static_cast<std::size_t>(buffer));
+    return access_counts(counts.at("constant")).accesses > 0 &&
+           access_counts(counts.at("load")).accesses == 0;
   }
 
   void add_sites() {

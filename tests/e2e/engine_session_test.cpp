@@ -1,5 +1,5 @@
-// A whole session on the engine: what becomes of right, wrong, racy and broken programs for an Apple
-// GPU, and that every time is said to be modelled.
+// A whole session on the engine: what becomes of right, wrong, racy and broken programs for an
+// Apple GPU, and that every time is said to be modelled.
 #include "evaluate/engine_session.h"
 
 #include <gtest/gtest.h>
@@ -29,15 +29,16 @@ std::string body(const std::string& before, const std::string& value) {
   for (int i = lane; i < cols; i += 32) sum += exp(float(x[row * cols + i]) - most);
   sum = simd_sum(sum);
   part[lane] = sum;
-)" + before + "  for (int i = lane; i < cols; i += 32) out[row * cols + i] = T(" +
-         value + ");\n";
+)" + before +
+         "  for (int i = lane; i < cols; i += 32) out[row * cols + i] = T(" + value + ");\n";
 }
 const std::string kRight = "exp(float(x[row * cols + i]) - most) / sum";
 
 class EngineSessionTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = new fs::path(fs::temp_directory_path() / ("ksearch-engine-" + std::to_string(getpid())));
+    folder_ =
+        new fs::path(fs::temp_directory_path() / ("ksearch-engine-" + std::to_string(getpid())));
     fs::create_directories(*folder_);
     fs::copy(fs::path(KSEARCH_SOURCE_DIR) / "tasks/softmax", *folder_ / "softmax",
              fs::copy_options::recursive);
@@ -63,9 +64,11 @@ class EngineSessionTest : public ::testing::Test {
 
   static kernel::Program program(const std::string& source, const std::string& threads = "32") {
     const std::string text = R"({"format": "ksearch.program/1", "task": "softmax", "dialect": "mlx",
-      "sources": [{"path": "row.metal", "text": )" + base::Json(source).dump() + R"(}],
+      "sources": [{"path": "row.metal", "text": )" +
+                             base::Json(source).dump() + R"(}],
       "launches": [{"kernel": "row", "instantiate": [["T", "T"]], "groups": ["rows"],
-                    "group_size": [)" + threads + R"(],
+                    "group_size": [)" +
+                             threads + R"(],
                     "args": ["x", {"i32": "cols"}, "out"]}]})";
     auto json = base::parse_json(text, "test");
     auto parsed = kernel::parse_program(*json, session_->task().definition, "test", nullptr);
@@ -116,8 +119,8 @@ TEST_F(EngineSessionTest, ARaceIsUnsafe) {
 }
 
 TEST_F(EngineSessionTest, AnAccessOutOfBoundsIsUnsafe) {
-  const auto outcome = outcome_of(
-      program(body("  sum += 0 * float(x[(row + 1) * cols * 100]);\n", kRight)));
+  const auto outcome =
+      outcome_of(program(body("  sum += 0 * float(x[(row + 1) * cols * 100]);\n", kRight)));
   EXPECT_EQ(as<kernel::Unsafe>(outcome).findings.at(0).kind, "out_of_bounds");
 }
 

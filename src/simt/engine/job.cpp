@@ -189,7 +189,8 @@ Json Job::trace() const {
 void Job::choose_sample(GroupPlan& plan) {
   const Json& asked = json_.at("trace");
   plan.sample = sample_groups(plan.groups, asked.at("most_groups"), asked.at("seed"));
-  plan.sample_only = static_cast<std::size_t>(plan.number) + 1 == json_.at("launches").size();
+  plan.sample_only = !asked.at("whole") &&
+                     static_cast<std::size_t>(plan.number) + 1 == json_.at("launches").size();
   groups_ += std::uint64_t{plan.groups[0]} * plan.groups[1] * plan.groups[2];
 }
 

@@ -231,6 +231,9 @@ std::optional<Operation> operation(const Instruction& instruction, const Origin&
   if (auto converted = conversion(instruction, origin)) return converted;
   const std::string_view what = arithmetic(opcode);
   if (what.empty()) return std::nullopt;
+  // A GPU's instructions flush what is subnormal themselves.
+  if (origin.inner == "ks_fast_math.h" && (what == "compare" || what == "select"))
+    return std::nullopt;
   Type type = parse_type(type_text(instruction));
   if (what == "select") {
     // "select i1 %c, float %a, float %b"

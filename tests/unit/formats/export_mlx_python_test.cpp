@@ -106,7 +106,8 @@ TEST(ExportMlxPython, RefusesWhatMlxDoesNotTake) {
   ASSERT_FALSE(offset);
   EXPECT_THAT(offset.error().text(), HasSubstr("MLX takes no offset of a tensor"));
   const auto unknown = exported(
-      R"json("kernel": "other", "threads": ["len"], "group_size": [64], "args": ["x", "out"])json", "y;");
+      R"json("kernel": "other", "threads": ["len"], "group_size": [64], "args": ["x", "out"])json",
+      "y;");
   ASSERT_FALSE(unknown);
   EXPECT_THAT(unknown.error().text(), HasSubstr("other.metal is its body"));
 }

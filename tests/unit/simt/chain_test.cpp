@@ -1,4 +1,5 @@
-// The longest chain of a block, by hand: 11.3 cycles for a float32 operation that waits for another.
+// The longest chain of a block, by hand: 11.3 cycles for a float32 operation that waits for
+// another.
 #include "simt/ir/chain.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,8 @@ class Chain : public ::testing::Test {
       ChainStep& step = steps.emplace_back(&instruction);
       const std::string_view opcode = instruction.opcode;
       if (opcode == "fadd" || opcode == "fmul")
-        step.kind = instruction.text.find(" half ") != std::string_view::npos ? "half.add" : "float.add";
+        step.kind =
+            instruction.text.find(" half ") != std::string_view::npos ? "half.add" : "float.add";
       if (opcode == "load") step.site = sites++;
     }
     return chain_of(steps);
@@ -28,8 +30,8 @@ class Chain : public ::testing::Test {
 };
 
 TEST_F(Chain, DependentOperationsWaitForEachOther) {
-  const BlockChain c = chain(
-      "  %a = fadd float %1, %1\n  %b = fadd float %a, %1\n  %c = fadd float %b, %1\n");
+  const BlockChain c =
+      chain("  %a = fadd float %1, %1\n  %b = fadd float %a, %1\n  %c = fadd float %b, %1\n");
   EXPECT_NEAR(c.cycles, 3 * 11.3, 1e-9);
   EXPECT_EQ(c.alone, 3);
 }

@@ -1,5 +1,5 @@
-// Terms of the Apple GPU time model against arithmetic on paper, for the M1 Max: 32 cores, 1.296 GHz,
-// 4 schedulers a core, 409.6 GB/s of which 85% are reached.
+// Terms of the Apple GPU time model against arithmetic on paper, for the M1 Max: 32 cores, 1.296
+// GHz, 4 schedulers a core, 409.6 GB/s of which 85% are reached.
 #include "target/metal/time_model.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@ using base::Json;
 class TimeModel : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto gpu = load_gpu_profile(std::string(KSEARCH_SOURCE_DIR) + "/knowledge/hardware",
-                                "apple-m1-max");
+    auto gpu =
+        load_gpu_profile(std::string(KSEARCH_SOURCE_DIR) + "/knowledge/hardware", "apple-m1-max");
     ASSERT_TRUE(gpu) << gpu.error().text();
     gpu_ = *gpu;
   }
@@ -50,10 +50,10 @@ TEST_F(TimeModel, IssuesOneOperationACycleOnEachOfFourSchedulers) {
 }
 
 TEST_F(TimeModel, TheCoreWithMostGroupsDecides) {
-  const double even = term(model({"k", 32, 128}, trace_of({{"float.fma", {{"simdgroups", 32e6}}}})),
-                           "issue");
-  const double odd = term(model({"k", 33, 128}, trace_of({{"float.fma", {{"simdgroups", 33e6}}}})),
-                          "issue");
+  const double even =
+      term(model({"k", 32, 128}, trace_of({{"float.fma", {{"simdgroups", 32e6}}}})), "issue");
+  const double odd =
+      term(model({"k", 33, 128}, trace_of({{"float.fma", {{"simdgroups", 33e6}}}})), "issue");
   EXPECT_NEAR(odd / even, 2, 1e-9);
 }
 
