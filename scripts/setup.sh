@@ -13,10 +13,10 @@ as_root() {
 }
 
 # Compiler and libraries. Why each: README, "What it stands on".
-debian_packages="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev libssl-dev
+debian_packages="g++ cmake ninja-build nlohmann-json3-dev libcli11-dev libfmt-dev libssl-dev libcurl4-openssl-dev
   libseccomp-dev bubblewrap python3-venv"
 debian_test_packages="clang-19 binutils libgtest-dev libgmock-dev libbenchmark-dev clang-format-14 git"
-brew_packages="cmake ninja nlohmann-json cli11 fmt openssl@3 python3"
+brew_packages="cmake ninja nlohmann-json cli11 fmt openssl@3 curl python3"
 brew_test_packages="googletest google-benchmark clang-format"
 
 install_debian() {

@@ -45,7 +45,7 @@ double median(std::vector<double> values) {
 void* g_main = nullptr;
 void* g_fiber = nullptr;
 void turn_around() {
-  for (;;) simt::ksearch_switch_fiber(&g_fiber, g_main);
+  for (;;) simt::switch_fiber(&g_fiber, g_main);
 }
 
 /// Nanoseconds of one switch between two stacks.
@@ -56,7 +56,7 @@ double switch_ns() {
   g_fiber = simt::prepare_fiber(end, turn_around);
   constexpr int kTurns = 1'000'000;
   const double seconds = cpu_seconds_of([] {
-    for (int i = 0; i < kTurns; ++i) simt::ksearch_switch_fiber(&g_main, g_fiber);
+    for (int i = 0; i < kTurns; ++i) simt::switch_fiber(&g_main, g_fiber);
   });
   return seconds / (2.0 * kTurns) * 1e9;
 }
@@ -64,7 +64,7 @@ double switch_ns() {
 struct Way {
   const char* name;
   simt::CheckOptions options;
-  std::vector<double> kernel{}, wall{};
+  std::vector<double> kernel{}, wall{}, ratio{};  ///< of a round: to the loop just before
 };
 
 int fail(const base::Error& error) {
@@ -129,6 +129,7 @@ int run(const std::string& only) {
       if (!report) return fail(report.error());
       if (!report->clean()) fmt::print("{} findings, {}\n", report->findings.size(), way.name);
       way.kernel.push_back(report->kernel_cpu_seconds);
+      way.ratio.push_back(report->kernel_cpu_seconds / loop.back());
       way.wall.push_back(report->kernel_seconds);
     }
   }
@@ -137,7 +138,7 @@ int run(const std::string& only) {
   fmt::print("scalar loop {:.1f} ms, switch of stacks {:.1f} ns\n", 1e3 * base, median(switches));
   for (const Way& way : ways)
     fmt::print("{:<22}{:8.1f} ms {:6.2f} x the loop\n", way.name, 1e3 * median(way.kernel),
-               median(way.kernel) / base);
+               median(way.ratio));
   fmt::print("2 threads over 1: untraced {:.2f}, traced {:.2f}\n",
              median(ways[0].wall) / median(ways[1].wall),
              median(ways[2].wall) / median(ways[3].wall));

@@ -11,6 +11,7 @@
 
 #include "cli/duration.h"
 #include "cli/engineer_choice.h"
+#include "cli/model_choice.h"
 #include "search/strategy.h"
 
 namespace ksearch::cli {
@@ -29,6 +30,8 @@ struct Parsed {
   TasksOptions tasks;
   DevicesOptions devices;
   NewTaskOptions new_task;
+  ModelsOptions models;
+  McpOptions mcp;
 };
 
 const CLI::Range kCount(1, 1000000000, "COUNT");
@@ -91,21 +94,61 @@ void add_time(CLI::App& app, const char* name, Time& time, const char* help) {
       });
 }
 
+/// How models are reached; `run` and `models` share it.
+void add_model_options(CLI::App& app, ModelOptions& options) {
+  app.add_option("--base-url", options.base_url,
+                 "A server of your own that speaks as OpenAI's or Anthropic's do: "
+                 "http://127.0.0.1:8080/v1");
+  app.add_option("--api", options.api, "How it speaks [the provider's; with --base-url: chat]")
+      ->check(CLI::IsMember({"chat", "responses", "messages"}));
+  app.add_option("--key-env", options.key_variable,
+                 "Variable that holds the key [OPENAI_API_KEY, ANTHROPIC_API_KEY, ...; with "
+                 "--base-url: KSEARCH_API_KEY, if set]");
+  app.add_option("--key-file", options.key_file, "File that holds the key")
+      ->check(CLI::ExistingFile);
+  app.add_option("--models", options.models_file, "File laid over knowledge/models.json")
+      ->check(CLI::ExistingFile);
+  app.add_option("--prices", options.prices_file,
+                 "File of prices laid over knowledge/prices.json (the format of LiteLLM's)")
+      ->check(CLI::ExistingFile);
+  app.add_option("--max-output", options.max_output,
+                 "Most tokens of one answer, thinking included [the model's most]")
+      ->check(kCount);
+  app.add_flag("!--no-stream", options.stream, "Ask for answers in one piece");
+}
+
 void setup_run(CLI::App& app, Parsed& parsed) {
   RunOptions& options = parsed.run;
   add_evaluate_options(app, options.on);
   app.add_option("--engineer", options.engineer,
-                 "Who plans and writes programs: catalog, dir:FOLDER (requests and answers are "
-                 "files), exec:COMMAND, or catalog+ one of them")
+                 "Who plans and writes programs: catalog, llm:MODEL, dir:FOLDER (requests and "
+                 "answers are files), exec:COMMAND, or catalog+ one of the last three")
       ->capture_default_str()
       ->check([](const std::string& text) {
         const auto choice = parse_engineer(text);
         return choice ? std::string() : choice.error().what + "; " + choice.error().todo;
       });
   add_time(app, "--answer-time", options.answer_time,
-           "How long exec:COMMAND may take for an answer [10m]");
-  app.add_option("--tokens", options.tokens,
-                 "End after so many tokens of questions and answers (estimated)")
+           "How long one call of a model, or exec:COMMAND, may take [10m]");
+  app.add_option("--planner", options.model.planner, "With llm: another model to plan");
+  app.add_option("--coder", options.model.coder, "With llm: another model to write programs");
+  add_model_options(app, options.model);
+  app.add_option_function<std::string>(
+         "--cost", [&options](const std::string& text) { options.cost_usd = parse_money(text); },
+         "End after so much money: 5usd")
+      ->check([](const std::string& text) {
+        return parse_money(text) ? std::string() : "\"" + text + "\" is no amount: 5usd, 0.50";
+      });
+  app.add_option_function<std::string>(
+         "--retry-wait",
+         [&options](const std::string& text) { options.model.retry_wait = *parse_duration(text); },
+         "First wait before a failed call of a model is repeated; doubles each time [1s]")
+      ->check([](const std::string& text) {
+        return parse_duration(text) ? std::string() : "\"" + text + "\" is no time";
+      });
+  app.add_option(
+         "--tokens", options.tokens,
+         "End after so many tokens of questions and answers (estimated where nobody counts)")
       ->check(kCount);
   app.add_option("--evaluations", options.evaluations, "End after so many evaluated programs")
       ->check(kCount);
@@ -120,6 +163,10 @@ void setup_run(CLI::App& app, Parsed& parsed) {
   app.add_option("--stagnation", options.stagnation, "Attempts without progress that end a cycle")
       ->capture_default_str()
       ->check(kCount);
+  app.add_option("--lanes", options.lanes,
+                 "Actions under way at a time: models think about some while one is measured")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
   app.add_option("--out", options.out, "Folder of the run [runs/TASK-TIME]");
   add_json(app, options.json);
 }
@@ -224,6 +271,8 @@ void setup_check(CLI::App& app, Parsed& parsed) {
       ->needs(body);
   app.add_flag("--atomic-outputs", options.atomic_outputs, "The body's outputs are atomic")
       ->needs(body);
+  app.add_option("--device", options.device,
+                 "The GPU whose limits count (ksearch devices) [what every Apple GPU takes]");
   app.add_option("--schedule", options.schedule,
                  "Order of SIMD-groups: default, reversed, random:SEED; several, with commas")
       ->capture_default_str();
@@ -258,6 +307,13 @@ void setup_tasks(CLI::App& app, Parsed& parsed) {
   add_json(app, parsed.tasks.json);
 }
 
+void setup_models(CLI::App& app, Parsed& parsed) {
+  ModelsOptions& options = parsed.models;
+  app.add_option("--test", options.test, "Call this model once and say what works: a few tokens");
+  add_model_options(app, options.how);
+  add_json(app, options.json);
+}
+
 void setup_devices(CLI::App& app, Parsed& parsed) {
   app.add_option("NAME", parsed.devices.name, "A GPU that is known as data [this machine]");
   app.add_option("--threads", parsed.devices.threads, "Threads the profile is for [all]")
@@ -280,7 +336,7 @@ struct Entry {
   void (*setup)(CLI::App&, Parsed&);
   Arguments (*take)(Parsed&);
 };
-constexpr std::array<Entry, 11> kCommands{{
+constexpr std::array<Entry, 13> kCommands{{
     {"run", "Search for a fast program", setup_run, [](Parsed& p) -> Arguments { return p.run; }},
     {"resume", "Go on with a run that was stopped or killed", setup_resume,
      [](Parsed& p) -> Arguments { return p.resume; }},
@@ -298,6 +354,10 @@ constexpr std::array<Entry, 11> kCommands{{
      [](Parsed& p) -> Arguments { return p.check; }},
     {"tasks", "Operations that are known here", setup_tasks,
      [](Parsed& p) -> Arguments { return p.tasks; }},
+    {"models", "Language models: whose keys and prices are known here, and whether one answers",
+     setup_models, [](Parsed& p) -> Arguments { return p.models; }},
+    {"mcp", "Serve the search to a coding agent (Model Context Protocol, standard streams)",
+     [](CLI::App&, Parsed&) {}, [](Parsed& p) -> Arguments { return p.mcp; }},
     {"devices", "This machine, or a GPU by name: what it is and what it reaches", setup_devices,
      [](Parsed& p) -> Arguments { return p.devices; }},
     {"new-task", "A folder with a task of your own, to start from", setup_new_task,

@@ -15,6 +15,8 @@ base::Result<int> compare(const Context& context, const CompareOptions& options)
 base::Result<int> export_files(const Context& context, const ExportOptions& options);
 base::Result<int> check(const Context& context, const CheckOptions& options);
 base::Result<int> tasks(const Context& context, const TasksOptions& options);
+base::Result<int> models(const Context& context, const ModelsOptions& options);
+base::Result<int> mcp(const Context& context, const McpOptions& options);
 base::Result<int> devices(const Context& context, const DevicesOptions& options);
 base::Result<int> new_task(const Context& context, const NewTaskOptions& options);
 

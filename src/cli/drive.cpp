@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <thread>
@@ -80,13 +81,38 @@ base::Result<std::optional<Writing>> open_writing(const Context& context, const 
                                                   const kernel::HardwareProfile& device,
                                                   const EngineerChoice& choice,
                                                   const engineer::Catalog& catalog,
-                                                  std::chrono::milliseconds answer_time) {
+                                                  kernel::Dialect dialect, Reach reach) {
   if (choice.writer == EngineerChoice::Writer::none) return std::nullopt;
-  KS_TRY(engineer::Prompts prompts, load_prompts(context.home, task, device, choice, catalog));
-  return Writing{choice, std::move(prompts), answer_time, context.environment};
+  KS_TRY(engineer::Prompts prompts,
+         load_prompts(context.home, task, device, choice, catalog, dialect));
+  Writing writing{choice, std::move(prompts), std::move(reach), context.environment, {}, {}};
+  if (choice.writer == EngineerChoice::Writer::model) {
+    KS_TRY(auto endpoints, endpoints_of(context, choice, writing.reach));
+    writing.planner = std::move(endpoints.first);
+    writing.coder = std::move(endpoints.second);
+  }
+  return writing;
 }
 
-Engineers::Engineers(const Search& search, engineer::Patience patience) : session_(search.session) {
+base::Result<std::pair<llm::Endpoint, llm::Endpoint>> endpoints_of(const Context& context,
+                                                                   const EngineerChoice& choice,
+                                                                   const Reach& reach) {
+  const ModelOptions& model = reach.model;
+  KS_TRY(const ModelFiles files, load_model_files(context, model));
+  const auto endpoint = [&](const std::string& named) {
+    return endpoint_of(context, files, model, named.empty() ? choice.value : named);
+  };
+  KS_TRY(llm::Endpoint planner, endpoint(model.planner));
+  KS_TRY(llm::Endpoint coder, endpoint(model.coder));
+  for (const llm::Endpoint* one : {&planner, &coder})
+    if (reach.cost_limit && !one->price)
+      return base::usage_error("--cost", "nobody knows what " + one->model + " costs",
+                               "give its prices with --prices FILE, or limit --tokens");
+  return std::pair(std::move(planner), std::move(coder));
+}
+
+Engineers::Engineers(const Search& search, engineer::Patience patience, engineer::CallLog* calls)
+    : session_(search.session) {
   const task::Task& task = session_->task();
   engineer::CatalogContext context;
   context.catalog = search.catalog;
@@ -99,21 +125,43 @@ Engineers::Engineers(const Search& search, engineer::Patience patience) : sessio
   catalog_coder_ = std::make_unique<engineer::CatalogCoder>(search.catalog);
   planner_ = catalog_planner_.get();
   coder_ = catalog_coder_.get();
-  if (search.writing) write(search, std::move(patience));
+  if (search.writing) write(search, std::move(patience), calls);
 }
 
-void Engineers::write(const Search& search, engineer::Patience patience) {
+void Engineers::call_models(const Writing& writing, engineer::Patience patience,
+                            engineer::CallLog* calls) {
+  transport_ = llm::make_curl_transport();
+  const ModelOptions& model = writing.reach.model;
+  llm::ClientOptions options;
+  options.limits.whole = writing.reach.answer_time;
+  options.limits.silence = std::min(options.limits.silence, options.limits.whole);
+  options.max_output = model.max_output;
+  options.stream = model.stream;
+  options.first_wait = model.retry_wait;
+  options.cancelled = patience.give_up;
+  options.say = patience.say;
+  planner_client_ = std::make_unique<llm::Client>(*writing.planner, transport_.get(), options);
+  correspondent_ = engineer::make_model_correspondent(planner_client_.get(), calls);
+  if (writing.coder->model == writing.planner->model) return;
+  coder_client_ = std::make_unique<llm::Client>(*writing.coder, transport_.get(), options);
+  coder_correspondent_ = engineer::make_model_correspondent(coder_client_.get(), calls);
+}
+
+void Engineers::write(const Search& search, engineer::Patience patience, engineer::CallLog* calls) {
   const Writing& writing = *search.writing;
   const EngineerChoice& choice = writing.choice;
-  if (choice.writer == EngineerChoice::Writer::folder)
+  if (choice.writer == EngineerChoice::Writer::model)
+    call_models(writing, std::move(patience), calls);
+  else if (choice.writer == EngineerChoice::Writer::folder)
     correspondent_ = engineer::make_folder_correspondent(choice.value, std::move(patience));
   else
     correspondent_ = engineer::make_exec_correspondent(
-        {choice.value, writing.answer_time, writing.environment}, std::move(patience));
+        {choice.value, writing.reach.answer_time, writing.environment}, std::move(patience));
   written_planner_ =
       std::make_unique<engineer::WrittenPlanner>(&writing.prompts, correspondent_.get());
   written_coder_ = std::make_unique<engineer::WrittenCoder>(
-      &writing.prompts, &session_->task().definition, correspondent_.get());
+      &writing.prompts, &session_->task().definition,
+      coder_correspondent_ ? coder_correspondent_.get() : correspondent_.get());
   planner_ = written_planner_.get();
   coder_ = written_coder_.get();
   if (!choice.catalog) return;
@@ -154,14 +202,19 @@ base::Result<void> drive(const Search& search) {
   const base::SteadyClock clock;
   const auto began = clock.now();
   const auto elapsed = [&] { return search.already + (clock.now() - began); };
+  std::atomic<bool> over = false;  // nobody waits for planner and coder any more
   engineer::Patience patience;
   patience.give_up = [&, wall = search.engine->config().limits.wall] {
-    return InterruptWatch::interrupted() || (wall && elapsed() >= *wall);
+    return over || InterruptWatch::interrupted() || (wall && elapsed() >= *wall);
   };
   patience.say = [&](const std::string& what) {
     search.watcher->on({elapsed(), event::Note{what}});
   };
-  const Engineers engineers(search, std::move(patience));
+  std::unique_ptr<engineer::CallLog> calls;
+  if (search.writing && search.writing->planner) {
+    KS_TRY(calls, engineer::CallLog::open(search.run->folder() / "calls.jsonl"));
+  }
+  const Engineers engineers(search, std::move(patience), calls.get());
   search::StoreRecorder recorder(search.run);
   search::DriverOptions options;
   options.clock = &clock;
@@ -172,7 +225,10 @@ base::Result<void> drive(const Search& search) {
   options.pause = pause_after_loss;
   if (search.certify_only && search.engine->phase() == search::Phase::searching)
     options.stop_asked = [] { return search::Stop{"asked to certify", true}; };
-  return search::run_one_at_a_time(*search.engine, engineers.start(), engineers.hands(), options);
+  options.abandon = [&] { over = true; };
+  const bool several = search.engine->config().lanes > 1;
+  return (several ? search::run_overlapped : search::run_one_at_a_time)(
+      *search.engine, engineers.start(), engineers.hands(), options);
 }
 
 base::Result<void> ablate(evaluate::OpenedSession& session, const engineer::Catalog& catalog,

@@ -10,7 +10,8 @@ std::string EngineerChoice::text() const {
   std::string text = catalog ? "catalog" : "";
   if (writer == Writer::none) return text;
   if (catalog) text += "+";
-  return text + (writer == Writer::folder ? "dir:" : "exec:") + value;
+  const char* kinds[] = {"", "dir:", "exec:", "llm:"};
+  return text + kinds[static_cast<int>(writer)] + value;
 }
 
 base::Result<EngineerChoice> parse_engineer(std::string_view text) {
@@ -27,19 +28,24 @@ base::Result<EngineerChoice> parse_engineer(std::string_view text) {
   } else if (text.starts_with("exec:")) {
     choice.writer = EngineerChoice::Writer::program;
     choice.value = text.substr(5);
+  } else if (text.starts_with("llm:")) {
+    choice.writer = EngineerChoice::Writer::model;
+    choice.value = text.substr(4);
   }
   if (choice.writer == EngineerChoice::Writer::none || choice.value.empty())
     return base::usage_error("--engineer", fmt::format("\"{}\" names no engineer", whole),
-                             "catalog, dir:FOLDER, exec:COMMAND, catalog+dir:FOLDER or "
-                             "catalog+exec:COMMAND");
+                             "catalog, llm:MODEL, dir:FOLDER, exec:COMMAND, or catalog+ one of "
+                             "the last three");
   return choice;
 }
 
 base::Result<engineer::Prompts> load_prompts(const Home& home, const task::Task& task,
                                              const kernel::HardwareProfile& device,
                                              const EngineerChoice& choice,
-                                             const engineer::Catalog& catalog) {
+                                             const engineer::Catalog& catalog,
+                                             kernel::Dialect dialect) {
   engineer::Brief brief;
+  brief.dialect = dialect;
   brief.definition = task.definition;
   brief.workloads = task.with_role(kernel::Role::feedback);
   brief.device = device;

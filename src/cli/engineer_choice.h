@@ -1,6 +1,6 @@
 // What --engineer names, and the brief that an engineer in writing gets.
 //
-//   catalog | dir:PATH | exec:CMD | catalog+dir:PATH | catalog+exec:CMD
+//   catalog | llm:MODEL | dir:PATH | exec:CMD | catalog+llm:MODEL | catalog+dir:PATH | ...
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@
 namespace ksearch::cli {
 
 struct EngineerChoice {
-  enum class Writer { none, folder, program };
+  enum class Writer { none, folder, program, model };
   bool catalog = false;
   Writer writer = Writer::none;
-  std::string value;  ///< the folder, or the command
+  std::string value;  ///< the folder, the command, or the model
   /// As it is written to run.json: "catalog+dir:/home/me/letters".
   std::string text() const;
 };
@@ -27,6 +27,7 @@ base::Result<EngineerChoice> parse_engineer(std::string_view text);
 base::Result<engineer::Prompts> load_prompts(const Home& home, const task::Task& task,
                                              const kernel::HardwareProfile& device,
                                              const EngineerChoice& choice,
-                                             const engineer::Catalog& catalog);
+                                             const engineer::Catalog& catalog,
+                                             kernel::Dialect dialect);
 
 }  // namespace ksearch::cli

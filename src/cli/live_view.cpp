@@ -61,6 +61,12 @@ std::string budget_line(const Style& style, const LiveState& state, int width) {
     right =
         fmt::format("{}/{} evaluations", state.spent.evaluations, *state.run.limits.evaluations);
   if (width < 40) right = right.substr(0, right.find(' '));
+  if (width >= 60 && (state.spent.cost_usd > 0 || state.run.limits.cost_usd)) {
+    right += fmt::format(", {:.2f} USD", state.spent.cost_usd);
+    if (state.run.limits.cost_usd) right += fmt::format(" of {:.2f}", *state.run.limits.cost_usd);
+  } else if (width >= 60 && state.spent.tokens > 0) {
+    right += fmt::format(", {} k tokens", (state.spent.tokens + 500) / 1000);
+  }
   const auto share = budget_share(state);
   if (!share) return report::cut(style, "budget  no limit, " + right, width);
   const std::string percent = fmt::format(" {:>3.0f}%", *share * 100);

@@ -30,6 +30,8 @@ base::Result<int> dispatch(const Context& context, const Arguments& arguments) {
     base::Result<int> operator()(const ExportOptions& o) { return export_files(context, o); }
     base::Result<int> operator()(const CheckOptions& o) { return check(context, o); }
     base::Result<int> operator()(const TasksOptions& o) { return tasks(context, o); }
+    base::Result<int> operator()(const ModelsOptions& o) { return models(context, o); }
+    base::Result<int> operator()(const McpOptions& o) { return mcp(context, o); }
     base::Result<int> operator()(const DevicesOptions& o) { return devices(context, o); }
     base::Result<int> operator()(const NewTaskOptions& o) { return new_task(context, o); }
   };

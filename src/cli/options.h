@@ -23,16 +23,32 @@ struct EvaluateOptions {
   bool no_sandbox = false;  ///< --unsafe-no-sandbox
 };
 
+/// Language models: which, where, and how they are spoken to. No key is among them.
+struct ModelOptions {
+  std::string planner, coder;  ///< models of one role; empty: the engineer's
+  std::string base_url;        ///< empty: the provider's that sells the model
+  std::string api;             ///< wire format; empty: the provider's, "chat" with a base_url
+  std::string key_variable;    ///< of the environment, with the key
+  std::string key_file;
+  std::string models_file, prices_file;  ///< laid over ours
+  int max_output = 0;                    ///< tokens of one answer; 0: the model's most
+  std::chrono::milliseconds retry_wait{1000};
+  bool stream = true;
+};
+
 struct RunOptions {
   EvaluateOptions on;
+  ModelOptions model;
   std::string engineer = "catalog";       ///< parse_engineer
-  std::chrono::seconds answer_time{600};  ///< of one answer of exec:
+  std::chrono::seconds answer_time{600};  ///< of one answer of exec: or llm:
   std::string strategy = "ksearch";
   std::optional<std::int64_t> evaluations;
   /// Without any limit: kDefaultTime; with dir: none, a person stops by Ctrl-C or by answers.
   std::optional<std::chrono::seconds> time;
   std::optional<std::int64_t> tokens;
+  std::optional<double> cost_usd;
   int stagnation = 5;
+  int lanes = 1;    ///< cycles at the same time
   std::string out;  ///< folder of the run; empty: runs/TASK-TIME
   bool json = false;
 };
@@ -91,6 +107,14 @@ struct TasksOptions {
   bool json = false;
 };
 
+struct ModelsOptions {
+  ModelOptions how;
+  std::string test;  ///< a model to call once; empty: list what is known
+  bool json = false;
+};
+
+struct McpOptions {};
+
 struct DevicesOptions {
   std::string name;  ///< of a GPU that is known as data; empty: this machine
   int threads = 0;
@@ -102,6 +126,7 @@ struct DevicesOptions {
 struct CheckOptions {
   std::string file;      ///< case.json, a Metal or CUDA file, a program.json or its folder
   std::string workload;  ///< of the program's task
+  std::string device;    ///< an Apple GPU whose limits count; empty: what all of them take
   std::string kernel;
   std::vector<std::uint32_t> groups{1}, group_size{1};
   std::vector<std::uint32_t> threads;       ///< grid in threads; empty: given in groups
@@ -133,8 +158,8 @@ struct NewTaskOptions {
   std::string folder;  ///< empty: tasks/NAME
 };
 
-using Arguments =
-    std::variant<RunOptions, ResumeOptions, EvalOptions, SpecOptions, ReportOptions, CompareOptions,
-                 ExportOptions, CheckOptions, TasksOptions, DevicesOptions, NewTaskOptions>;
+using Arguments = std::variant<RunOptions, ResumeOptions, EvalOptions, SpecOptions, ReportOptions,
+                               CompareOptions, ExportOptions, CheckOptions, TasksOptions,
+                               DevicesOptions, NewTaskOptions, ModelsOptions, McpOptions>;
 
 }  // namespace ksearch::cli

@@ -32,6 +32,9 @@ base::Result<int> resume(const Context& context, const ResumeOptions& options) {
   KS_TRY(search::Resumed resumed,
          search::resume(run, task.definition, watcher->wants_past() ? watcher.get() : nullptr));
   for (const std::string& note : resumed.notes) watcher->on({resumed.already, event::Note{note}});
+  if (!resumed.engine.ended() && run.info().engineer.ends_with("agent"))
+    return base::usage_error(folder.string(), "is the run of an agent, who asks and tells",
+                             "resume_run of ksearch mcp goes on with it");
   if (!resumed.engine.ended()) {
     const evaluate::Progress progress = [&](std::string_view what) { watcher->progress(what); };
     KS_TRY(const auto session, open_session(context, task.folder, on, progress));
@@ -41,8 +44,10 @@ base::Result<int> resume(const Context& context, const ResumeOptions& options) {
     KS_TRY(const EngineerChoice choice, parse_engineer(run.info().engineer));
     KS_TRY(const kernel::HardwareProfile device,
            kernel::parse_hardware(run.info().device, "run.json: device"));
-    KS_TRY(const auto writing, open_writing(context, session->task(), device, choice, catalog,
-                                            answer_time_of(run.info())));
+    KS_TRY(const ModelOptions model, model_options_of(run.info()));
+    KS_TRY(const auto writing,
+           open_writing(context, session->task(), device, choice, catalog, session->dialect(),
+                        {answer_time_of(run.info()), model, std::nullopt}));
     Search search;
     search.session = session.get();
     search.catalog = &catalog;

@@ -40,7 +40,7 @@ base::Result<int> spec(const Context& context, const SpecOptions& options) {
     KS_TRY(device, this_machine(context, options.threads));
   }
   KS_TRY(const engineer::Prompts prompts,
-         load_prompts(context.home, task, device, choice, catalog));
+         load_prompts(context.home, task, device, choice, catalog, dialect_for(options.target)));
   fmt::print("{}", prompts.spec());
   for (const std::string& note : prompts.notes()) fmt::print(stderr, "ksearch: {}\n", note);
   return kDone;

@@ -88,6 +88,7 @@ class LineWatcher final : public Watcher {
   LineWatcher(int fd, const report::Style& style) : fd_(fd), style_(style) {}
 
   void on(const event::Event& event) override {
+    const std::lock_guard lock(mutex_);
     if (const auto* stage = std::get_if<event::StageProgress>(&event.what)) return on_stage(*stage);
     started_ = !std::holds_alternative<event::RunEnded>(event.what);
     const std::string text = event::summary(event);
@@ -98,6 +99,7 @@ class LineWatcher final : public Watcher {
   bool wants_past() const override { return false; }
   void progress(std::string_view what) override {
     // Stages of one kind ("timing a", "timing b") come often: a line when the kind changes.
+    const std::lock_guard lock(mutex_);
     const std::string kind(what.substr(0, what.find(' ')));
     if (started_ || kind == last_kind_) return;
     last_kind_ = kind;
@@ -122,6 +124,7 @@ class LineWatcher final : public Watcher {
 
   int fd_;
   report::Style style_;
+  std::mutex mutex_;  // of everything below: models speak from threads of their own
   std::string last_kind_;
   bool started_ = false;
   Steady::time_point said_{};

@@ -1,7 +1,7 @@
 // Whoever answers in writing: a person or an agent through files, or a program. A question is text,
 // an answer is text; what they mean is written.h's.
 //
-//   WrittenPlanner, WrittenCoder ── Letter ──> Correspondent ── RawReply | Lost ──> back
+//   WrittenPlanner, WrittenCoder ── Letter ──> Correspondent ── RawReply | Refused | Lost ──> back
 #pragma once
 
 #include <chrono>
@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -24,8 +25,17 @@ struct Letter {
   std::string kind;           ///< "plan-revise", "code", "debug", ...
   std::string title;          ///< of the action, or empty
   std::string text;
+  std::size_t shared = 0;  ///< bytes at the start that every letter of the run shares
+  bool plan = false;       ///< one JSON object is wanted; else a program
+  int asked = 1;           ///< times the search asked: 2 and on after a loss
 };
-using LetterReply = std::variant<llm::RawReply, Lost>;
+
+struct LetterReply {
+  /// Refused: asking again in other words would not help.
+  std::variant<llm::RawReply, Refused, Lost> what;
+  /// Of this letter, where it was counted; else it is estimated from the texts.
+  std::optional<Usage> usage = {};
+};
 
 /// "0007", and "0007b", "0007c" where it is asked again.
 std::string letter_name(const Letter& letter);

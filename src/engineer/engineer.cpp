@@ -21,6 +21,7 @@ void put_usage(Json& json, const Usage& usage) {
   json["usage"] = {{"tokens_in", usage.tokens_in},
                    {"tokens_out", usage.tokens_out},
                    {"cost_usd", usage.cost_usd}};
+  if (usage.tokens_cached > 0) json["usage"]["tokens_cached"] = usage.tokens_cached;
   if (usage.calls > 0) json["usage"]["calls"] = usage.calls;
   if (usage.estimated) json["usage"]["estimated"] = true;
 }
@@ -37,6 +38,7 @@ Usage read_usage(base::ObjectReader& in) {
   usage.tokens_in = r.integer("tokens_in");
   usage.tokens_out = r.integer("tokens_out");
   usage.cost_usd = r.number("cost_usd");
+  usage.tokens_cached = r.integer_or("tokens_cached", 0);
   usage.calls = static_cast<int>(r.integer_or("calls", 0));
   usage.estimated = r.boolean_or("estimated", false);
   if (auto finished = r.finish(); !finished) in.fault("usage", finished.error().what);
@@ -69,6 +71,16 @@ Json to_json(const Tried& tried) {
 }
 
 }  // namespace
+
+Usage& Usage::operator+=(const Usage& more) {
+  tokens_in += more.tokens_in;
+  tokens_out += more.tokens_out;
+  tokens_cached += more.tokens_cached;
+  cost_usd += more.cost_usd;
+  calls += more.calls;
+  estimated = estimated || more.estimated;
+  return *this;
+}
 
 Json to_json(const PlanRequest& request, const tree::Tree& tree) {
   Json json{{"request", "plan"},

@@ -25,8 +25,10 @@ struct Usage {
   std::int64_t tokens_in = 0;
   std::int64_t tokens_out = 0;
   double cost_usd = 0;
-  int calls = 0;           ///< questions asked, repeated ones too
-  bool estimated = false;  ///< nobody counted the tokens: four characters are one
+  int calls = 0;                   ///< questions asked, repeated ones and calls that failed too
+  bool estimated = false;          ///< nobody counted some of the tokens: four characters are one
+  std::int64_t tokens_cached = 0;  ///< of those in, read from a provider's cache
+  Usage& operator+=(const Usage& more);
 };
 
 /// The reply could not be used: unreadable, empty, declined. It counts as an attempt.
@@ -68,6 +70,7 @@ struct PlanRequest {
   };
   Kind kind = Kind::propose;
   std::uint64_t id = 0;  ///< of the search's request; the same after a resumption
+  int asked = 1;         ///< 2 and on after a loss
   std::string task, target;
   std::uint64_t revision = 0;        ///< of the tree that goes with it
   int new_nodes = 3;                 ///< how many it may add
@@ -88,6 +91,7 @@ struct PlanReply {
 
 struct CodeRequest {
   std::uint64_t id = 0;  ///< of the search's request; the same after a resumption
+  int asked = 1;         ///< 2 and on after a loss
   std::string task, target;
   kernel::Dialect dialect = kernel::Dialect::cpp;
   std::string node_id;

@@ -33,8 +33,8 @@ class ExecCorrespondent final : public Correspondent {
 
   LetterReply ask(const Letter& letter) override {
     auto answer = run(letter);
-    if (!answer) return Lost{answer.error().text()};
-    return llm::RawReply{std::move(*answer)};
+    if (!answer) return {Lost{answer.error().text()}};
+    return {llm::RawReply{std::move(*answer)}};
   }
 
  private:

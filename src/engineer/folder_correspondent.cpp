@@ -31,7 +31,7 @@ class FolderCorrespondent final : public Correspondent {
           "Write it under another name and rename it, or write it in one go. -->\n",
           letter.text, stem);
       if (auto written = os::write_file(question, text); !written)
-        return Lost{written.error().text()};
+        return {Lost{written.error().text()}};
     }
     return wait(letter, stem);
   }
@@ -43,12 +43,12 @@ class FolderCorrespondent final : public Correspondent {
     bool said = false;
     while (true) {
       auto answer = look(stem);
-      if (!answer) return Lost{answer.error().text()};
-      if (!answer->empty() && before == *answer) return llm::RawReply{std::move(*answer)};
+      if (!answer) return {Lost{answer.error().text()}};
+      if (!answer->empty() && before == *answer) return {llm::RawReply{std::move(*answer)}};
       const bool fresh = !before && !answer->empty();
       before = std::move(*answer);
       if (patience_.give_up && patience_.give_up())
-        return Lost{fmt::format("stopped while waiting for {}", path_of(stem).string())};
+        return {Lost{fmt::format("stopped while waiting for {}", path_of(stem).string())}};
       if (!said && !fresh && patience_.say) {
         patience_.say(fmt::format("waiting for {} ({}{}{})", path_of(stem).string(), letter.kind,
                                   letter.title.empty() ? "" : ": ", letter.title));

@@ -67,8 +67,8 @@ const char* code_file(const CodeRequest& request) {
 std::string last_text(const CodeRequest& request) {
   if (!request.last) return "none\n";
   if (is_duplicate(*request.last))
-    return "Your last answer repeats a program that was tried before (the same code up to spacing "
-           "and comments), so it was not measured again. Write something else.\n" +
+    return "Your last answer repeats a program that was tried before (the same code up to spacing, "
+           "comments and names), so it was not measured again. Write something else.\n" +
            describe(*request.last);
   return describe(*request.last);
 }
@@ -106,6 +106,7 @@ Question Prompts::fill(const char* file, const char* kind,
   values["spec"] = spec_;
   std::vector<llm::Cut> cuts;
   Question question{kind, prompts_.at(file).fill(values, &cuts), in_words(cuts, file)};
+  if (question.text.starts_with(spec_)) question.shared = spec_.size();
   return question;
 }
 

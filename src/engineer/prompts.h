@@ -41,6 +41,7 @@ struct Question {
   std::string kind;  ///< "plan-first", "plan-propose", "plan-revise", "code", "debug", "improve"
   std::string text;
   std::vector<std::string> notes;  ///< sections that were cut
+  std::size_t shared = 0;          ///< bytes at the start that every prompt of the run shares
 };
 
 class Prompts {

@@ -48,7 +48,4 @@ class WrittenCoder final : public Coder {
   Manners manners_;
 };
 
-/// The nodes of a first world model as operations on a lone root.
-tree::EditScript script_of(const tree::Tree& model, const tree::Tree& onto);
-
 }  // namespace ksearch::engineer

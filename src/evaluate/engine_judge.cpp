@@ -225,8 +225,9 @@ kernel::WorkloadTiming EngineJudge::timing_of(const Workload& w,
 
 Tried<void> EngineJudge::check_tiny(const kernel::Program& program, std::size_t most,
                                     const std::vector<simt::ScheduleChoice>& schedules,
-                                    std::string& at) {
-  const std::vector<Workload> tiny = some_of(tiny_, base::sha256(program.hash()), most);
+                                    std::string& at, const task::Expert* expert) {
+  const std::vector<Workload> tiny =
+      some_of(supported(*task_, tiny_, expert), base::sha256(program.hash()), most);
   KS_TRIED(const PreparedProgram prepared,
            bind_all_choices(program, task_->definition, tiny, device_, at));
   std::vector<Check> checks;

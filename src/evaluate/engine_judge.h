@@ -36,7 +36,8 @@ class EngineJudge {
                                 const task::Expert* expert = nullptr);
   /// Runs it watched on so many of the tiny shapes, under each of the schedules.
   Tried<void> check_tiny(const kernel::Program& program, std::size_t most,
-                         const std::vector<simt::ScheduleChoice>& schedules, std::string& at);
+                         const std::vector<simt::ScheduleChoice>& schedules, std::string& at,
+                         const task::Expert* expert = nullptr);
   /// Modelled times of a program that is known to be right, in ns by workload; those it does not
   /// support left out.
   Tried<std::map<std::string, double>> times(const kernel::Program& program,

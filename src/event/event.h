@@ -31,8 +31,10 @@ struct Spent {
   std::chrono::nanoseconds wall{0};
   std::int64_t tokens = 0;
   double cost_usd = 0;
-  std::int64_t calls = 0;         ///< questions to a model, a program or a person
-  bool tokens_estimated = false;  ///< some of the tokens
+  std::int64_t calls = 0;          ///< questions to a model, a program or a person
+  bool tokens_estimated = false;   ///< some of the tokens
+  std::int64_t tokens_out = 0;     ///< of the tokens, those of answers
+  std::int64_t tokens_cached = 0;  ///< of the tokens, those read from a provider's cache
 };
 
 struct RunStarted {

@@ -163,6 +163,8 @@ Json to_json(const Spent& spent) {
             {"wall_ns", spent.wall.count()},
             {"tokens", spent.tokens},
             {"cost_usd", spent.cost_usd}};
+  if (spent.tokens_out > 0) json["tokens_out"] = spent.tokens_out;
+  if (spent.tokens_cached > 0) json["tokens_cached"] = spent.tokens_cached;
   if (spent.calls > 0) json["calls"] = spent.calls;
   if (spent.tokens_estimated) json["tokens_estimated"] = true;
   return json;

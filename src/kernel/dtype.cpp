@@ -9,6 +9,12 @@
 namespace ksearch::kernel {
 namespace {
 
+#if defined(__aarch64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+using Half = __fp16;  // GCC 12 has no _Float16 there in C++
+#else
+using Half = _Float16;
+#endif
+
 struct Row {
   DType type;
   std::string_view name;
@@ -56,12 +62,10 @@ std::optional<DType> parse_dtype(std::string_view text) {
 }
 
 std::uint16_t half_from_float(float value) {
-  return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
+  return std::bit_cast<std::uint16_t>(static_cast<Half>(value));
 }
 
-float float_from_half(std::uint16_t bits) {
-  return static_cast<float>(std::bit_cast<_Float16>(bits));
-}
+float float_from_half(std::uint16_t bits) { return static_cast<float>(std::bit_cast<Half>(bits)); }
 
 std::uint16_t bfloat16_from_float(float value) {
   const auto u = std::bit_cast<std::uint32_t>(value);

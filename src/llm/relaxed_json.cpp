@@ -134,7 +134,7 @@ class Strictener {
     const std::size_t sign = text.starts_with('-') ? 1 : 0;
     if (forgive(text.size() > sign + 1 && text[sign] == '.' && digit(text[sign + 1]),
                 "number that starts with a point"))
-      text.insert(sign, "0");
+      text.insert(text.begin() + static_cast<std::ptrdiff_t>(sign), '0');
     if (forgive(text.size() > 1 && text.back() == '.' && digit(text[text.size() - 2]),
                 "number that ends with a point"))
       text += '0';

@@ -91,6 +91,21 @@ std::string spent_text(const RunSummary& summary) {
   return text;
 }
 
+/// "14 calls, 81000 tokens in (63000 of them cached), 9200 out, 0.21 USD"; empty for the catalog.
+std::string calls_text(const RunSummary& summary) {
+  const event::Spent& spent = summary.spent;
+  if (spent.calls == 0) return "";
+  std::string text =
+      fmt::format("{} call{}, {}{} tokens in", spent.calls, spent.calls == 1 ? "" : "s",
+                  spent.tokens_estimated ? "about " : "", spent.tokens - spent.tokens_out);
+  if (spent.tokens_cached > 0) text += fmt::format(" ({} of them cached)", spent.tokens_cached);
+  text += fmt::format(", {} out", spent.tokens_out);
+  if (spent.cost_usd > 0 || summary.limits.cost_usd)
+    text += fmt::format(", {:.4g} USD", spent.cost_usd);
+  if (summary.limits.cost_usd) text += fmt::format(" of {:.4g}", *summary.limits.cost_usd);
+  return text;
+}
+
 /// The first check that failed, for a certificate that did.
 std::string certificate_text(const Style& style, const RunSummary& summary) {
   if (!summary.best) return "";
@@ -266,6 +281,8 @@ std::string summary_text(const Style& style, const RunSummary& summary, const Ru
     out += line(style, "best", "nothing passed: " + outcomes_text(summary));
   }
   out += line(style, "spent", spent_text(summary));
+  if (const std::string calls = calls_text(summary); !calls.empty())
+    out += line(style, "model", calls);
   if (summary.path.size() > 1) out += "\n" + path_table(style, summary, files);
   out += "\n" + line(style, "run", run);
   if (summary.status == "unfinished") out += line(style, "go on", "ksearch resume " + run);

@@ -1,6 +1,7 @@
 #include "search/duplicate.h"
 
 #include "base/hash.h"
+#include "search/renamed.h"
 
 namespace ksearch::search {
 namespace {
@@ -122,9 +123,13 @@ std::string normal_code(std::string_view source) { return Normaliser(source).run
 std::string normal_hash(const kernel::Program& program) {
   base::Json json = kernel::to_json(program);
   json.erase("select");
+  std::vector<std::string> codes;
   for (base::Json& source : json["sources"]) {
-    source["text"] = normal_code(source["text"].get_ref<const std::string&>());
+    codes.push_back(normal_code(source["text"].get_ref<const std::string&>()));
+    source.erase("text");
   }
+  // What the plan names means something outside the sources.
+  json["codes"] = with_common_names(codes, identifiers(base::to_line(json)));
   return base::short_hash(base::to_line(json));
 }
 

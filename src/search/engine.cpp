@@ -160,13 +160,20 @@ void Engine::State::on_started(const Started& started) {
   phase = Phase::searching;
 }
 
-void Engine::State::announce_answer(const Request& request, std::string answer, std::string what,
-                                    const engineer::Usage& usage) {
-  const std::int64_t tokens = usage.tokens_in + usage.tokens_out;
-  spent.tokens += tokens;
+/// Also of answers that nobody waits for any more: they were paid for.
+void Engine::State::spend(const engineer::Usage& usage) {
+  spent.tokens += usage.tokens_in + usage.tokens_out;
+  spent.tokens_out += usage.tokens_out;
+  spent.tokens_cached += usage.tokens_cached;
   spent.cost_usd += usage.cost_usd;
   spent.calls += usage.calls;
   spent.tokens_estimated = spent.tokens_estimated || usage.estimated;
+}
+
+void Engine::State::announce_answer(const Request& request, std::string answer, std::string what,
+                                    const engineer::Usage& usage) {
+  const std::int64_t tokens = usage.tokens_in + usage.tokens_out;
+  spend(usage);
   emit(event::Answered{request.id, std::string(kind(request)), std::move(answer), std::move(what),
                        tokens, usage.cost_usd});
   if (tokens > 0 || usage.cost_usd > 0) emit(event::BudgetSpent{spent, config.limits});
@@ -176,6 +183,8 @@ void Engine::State::on_answered(const Answered& answered) {
   const auto it = std::ranges::find(requests, answered.id, &Request::id);
   if (it == requests.end()) {
     const bool known = answered.id > 0 && answered.id < next_id;
+    if (const auto* plan = std::get_if<engineer::PlanReply>(&answered.reply)) spend(plan->usage);
+    if (const auto* code = std::get_if<engineer::CodeReply>(&answered.reply)) spend(code->usage);
     note(known ? fmt::format("a second or late answer to request {} was dropped", answered.id)
                : fmt::format("an answer to request {}, which was never asked, was dropped",
                              answered.id));

@@ -76,6 +76,7 @@ struct Engine::State {
   void on_stop(const Stop& asked);
   /// True if the request stays open; counts what was lost.
   void on_lost(Request& request, const std::string& reason, const engineer::Usage& usage = {});
+  void spend(const engineer::Usage& usage);
   void announce_answer(const Request& request, std::string answer, std::string what,
                        const engineer::Usage& usage = {});
   void advance();

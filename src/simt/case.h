@@ -48,6 +48,8 @@ struct Buffer {
   Init init;
   bool symbol = false;  ///< contents of the file's variable of this name (CUDA), no argument
   bool null = false;    ///< a null pointer (CUDA)
+  /// Of an output of a case in a sequence: a byte a byte, not 0 where a case before wrote it.
+  std::string written;
   /// Of a body's input that is not row contiguous, in elements; none is negative. The bytes are
   /// those from its first element to its last.
   std::optional<std::vector<std::int64_t>> strides{};
@@ -98,6 +100,8 @@ struct Case {
   std::optional<Body> body;
   std::vector<std::pair<std::string, std::string>> headers;  ///< that it may include: path, text
   std::vector<std::pair<std::string, std::string>> defines;  ///< macros: name, text
+  /// Other cases write its outputs too: which bytes have been written is handed on.
+  bool in_sequence = false;
 };
 
 /// case.json; its source is kernel.metal or kernel.cu beside it. The error names the key.

@@ -50,6 +50,9 @@ struct Report {
   std::vector<std::string> warnings;
   base::Json trace;
   std::map<std::string, std::string> outputs;  ///< bytes of each out and inout buffer
+  /// Of a case in a sequence, for each byte of an output: not 0 where this case or one before it
+  /// wrote it.
+  std::map<std::string, std::string> written;
   std::vector<Difference> differences;         ///< between schedules (schedules.h)
   double compile_seconds = 0, run_seconds = 0, trace_seconds = 0;
   double trace_cpu_seconds = 0;                       ///< of the traced launches alone
@@ -61,6 +64,12 @@ inline constexpr std::uint32_t kAllGroups = 0xffffffffu;
 /// "all", or a number.
 base::Result<std::uint32_t> parse_trace_groups(std::string_view text);
 
+/// What a group may be on a device; 0: as large as any of the dialect's takes it.
+struct GroupLimits {
+  std::uint32_t threads = 0;
+  std::uint32_t group_memory_bytes = 0;
+};
+
 struct CheckOptions {
   ScheduleChoice schedule;
   int optimize = 2;  ///< 0 or 2
@@ -71,6 +80,7 @@ struct CheckOptions {
   std::uint64_t memory_bytes = std::uint64_t{8} << 30;  ///< for the buffers and what watches them
   /// Groups of each launch that are traced, a sample where there are more; 0: none.
   std::uint32_t trace_groups = 0;
+  GroupLimits limits;
   /// Nothing but the trace: the sampled groups of the last launch are all that runs of it, so
   /// outputs are in part, and nothing is checked.
   bool trace_only = false;

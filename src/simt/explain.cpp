@@ -38,7 +38,7 @@ const Explanations& of_cuda() {
         "Use smaller tiles, or extern __shared__ memory with "
         "cudaFuncAttributeMaxDynamicSharedMemorySize."}},
       {kind::kGroupSizeLimit,
-       {"The launch is refused: a block has 1024 threads at most.",
+       {"The launch is refused: a block has 1024 threads at most, or as many as its kernel says.",
         "Use smaller blocks and more of them."}},
       {kind::kMisaligned,
        {"An address that is no multiple of the access's size stops the kernel: misaligned address.",
@@ -98,7 +98,7 @@ Explanation explain(std::string_view kind, Dialect dialect) {
        {"The pipeline cannot be made: an Apple GPU has 32768 bytes of threadgroup memory a group.",
         "Use smaller tiles, or reuse one array for both purposes."}},
       {kind::kGroupSizeLimit,
-       {"The launch is refused: a group has 1024 threads at most.",
+       {"The launch is refused: a group has 1024 threads at most, or as many as its kernel says.",
         "Use smaller groups and more of them."}},
       {kind::kMisaligned,
        {"An address that is no multiple of the type's alignment is undefined: Apple GPUs drop the "

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -27,9 +29,10 @@ double value_of(const Init& init, std::uint64_t i) {
     case Init::Kind::uniform:
       return init.low + (init.high - init.low) * unit(init.seed, i, 0);
     case Init::Kind::normal: {
-      double sum = 0;
-      for (std::uint64_t k = 0; k < 12; ++k) sum += unit(init.seed, i, k);
-      return init.mean + init.deviation * (sum - 6);
+      // Twelve uniform numbers less six; multiples of 2^-24, so their sum is exact in any way.
+      std::uint64_t sum = 0;
+      for (std::uint64_t k = 0; k < 12; ++k) sum += draw(init.seed, i, k) >> 40;
+      return init.mean + init.deviation * (static_cast<double>(sum) / 16777216.0 - 6);
     }
     case Init::Kind::none:
     case Init::Kind::bytes:
@@ -41,20 +44,23 @@ double value_of(const Init& init, std::uint64_t i) {
 
 /// float64 to binary16, rounded once: by way of float32 a value near a tie could be rounded twice.
 std::uint16_t half_of(double value) {
-  const float nearest = static_cast<float>(value);
-  float odd = nearest;
-  // Round to odd in float32 first: then the second rounding is right.
-  if (std::isfinite(nearest) && static_cast<double>(nearest) != value) {
-    std::uint32_t bits;
-    std::memcpy(&bits, &nearest, sizeof(bits));
-    if (bits % 2 == 0) {
-      const bool away =
-          (static_cast<double>(nearest) < value) == (nearest > 0 || (nearest == 0 && value > 0));
-      bits = away ? bits + 1 : bits - 1;
-      std::memcpy(&odd, &bits, sizeof(odd));
-    }
-  }
-  return kernel::half_from_float(odd);
+  constexpr int kDropped = 52 - 10;  // bits of the fraction
+  constexpr std::uint16_t kInfinity = 0x7c00, kNan = 0x7e00;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto sign = static_cast<std::uint16_t>(bits >> 48 & 0x8000u);
+  const int exponent = static_cast<int>(bits >> 52 & 0x7ffu) - 1023;
+  if (std::isnan(value)) return sign | kNan;
+  if (exponent > 15) return sign | kInfinity;
+  if (exponent < -25) return sign;
+  const std::uint64_t whole = (bits & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1} << 52;
+  const int dropped = kDropped + std::max(0, -14 - exponent);
+  std::uint64_t kept = whole >> dropped;
+  const std::uint64_t rest = whole & ((std::uint64_t{1} << dropped) - 1);
+  const std::uint64_t tie = std::uint64_t{1} << (dropped - 1);
+  kept += rest > tie || (rest == tie && kept % 2 == 1);
+  // A normal number's first bit adds one to the exponent, and so does a carry.
+  if (exponent >= -14) kept += static_cast<std::uint64_t>(exponent + 14) << 10;
+  return sign | static_cast<std::uint16_t>(kept);
 }
 
 template <class T>

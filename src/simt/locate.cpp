@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "os/process.h"
+#include "simt/tools.h"
 
 namespace ksearch::simt {
 namespace {
@@ -42,7 +43,7 @@ base::Result<std::map<std::uint64_t, SourceLine>> locate(const os::Sandbox& sand
   std::map<std::uint64_t, SourceLine> lines;
   if (places.empty()) return lines;
   os::Command command;
-  command.argv = {"/usr/bin/addr2line", "-a", "-i", "-e", object.string()};
+  command.argv = {tool("addr2line"), "-a", "-i", "-e", object.string()};
   command.environment = {{"LC_ALL", "C"}};
   // A place is the instruction after a call.
   for (const std::uint64_t place : places) command.argv.push_back(fmt::format("{:#x}", place - 1));

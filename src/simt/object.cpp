@@ -4,55 +4,27 @@
 #include <fmt/ranges.h>
 
 #include <cstdlib>
-#include <map>
-#include <string_view>
 
 #include "os/files.h"
-#include "simt/cuda/headers.h"
+#include "simt/compile_requests.h"
 #include "simt/cuda/rewrite.h"
-#include "simt/device_text.h"
 #include "simt/msl/body.h"
 #include "simt/msl/lints.h"
 #include "simt/msl/rewrite.h"
-#include "simt/msl/swizzle.h"
+#include "simt/traced_cache.h"
 
 namespace ksearch::simt {
 namespace {
+using toolchain::Built;
 using toolchain::CompileFault;
 using toolchain::CompileRequest;
 
 constexpr int kOldestClang = 17;
 
-/// Every name that Metal's headers have; each is the same file of macros here.
-constexpr const char* kStandardHeaders[] = {"metal_stdlib",
-                                            "metal_array",
-                                            "metal_atomic",
-                                            "metal_common",
-                                            "metal_compute",
-                                            "metal_geometric",
-                                            "metal_graphics",
-                                            "metal_integer",
-                                            "metal_limits",
-                                            "metal_math",
-                                            "metal_matrix",
-                                            "metal_numeric",
-                                            "metal_pack",
-                                            "metal_relational",
-                                            "metal_simdgroup",
-                                            "metal_simdgroup_matrix",
-                                            "metal_texture",
-                                            "metal_type_traits",
-                                            "metal_types",
-                                            "metal_logging",
-                                            "metal_uniform",
-                                            "metal_utility",
-                                            "metal_integer_sequence",
-                                            "simd/simd.h"};
-
-base::Result<std::string> run(const toolchain::Builder& builder, const CompileRequest& request,
-                              const std::string& what) {
+base::Result<toolchain::Built> build(const toolchain::Builder& builder,
+                                     const CompileRequest& request, const std::string& what) {
   KS_TRY(const auto result, builder.build(request));
-  if (const auto* built = std::get_if<toolchain::Built>(&result)) return built->file.string();
+  if (const auto* built = std::get_if<toolchain::Built>(&result)) return *built;
   const auto& fault = std::get<CompileFault>(result);
   if (fault.kind == CompileFault::Kind::time)
     return base::usage_error(what, fmt::format("compiling took over {} s", fault.limit));
@@ -61,173 +33,36 @@ base::Result<std::string> run(const toolchain::Builder& builder, const CompileRe
   return base::usage_error(what, "it does not compile\n" + fault.log);
 }
 
-/// The text of one of our headers.
-std::string device_header(std::string_view name) {
-  for (const auto& [known, text] : kDeviceHeaders)
-    if (name == known) return text;
-  return {};
+base::Result<Prepared> prepare_cuda(const toolchain::Builder& builder, const Case& all) {
+  std::set<std::string> wanted;
+  for (const Launch& launch : all.launches) wanted.insert(launch.kernel);
+  const cuda::EmptyHeaders empty = cuda::empty_headers(all);
+  KS_TRY(const Built file, build(builder, preprocessing_cuda(all, empty), all.file));
+  KS_TRY(const std::string preprocessed, os::read_file(file.file));
+  KS_TRY(cuda::Rewritten rewritten, cuda::rewrite(preprocessed, wanted));
+  return Prepared{all.file, std::move(rewritten.source), std::move(rewritten.warnings),
+                  Dialect::cuda, empty.unknown};
 }
 
-bool of_cuda(std::string_view header) { return header.starts_with("ks_cuda"); }
+/// Where it does not compile: what of its headers was not there.
+base::Error with_unknown(base::Error error, const Prepared& prepared) {
+  if (!prepared.unknown_headers.empty())
+    error.todo += fmt::format("read as empty, as they are not given: {} (--include)",
+                              fmt::join(prepared.unknown_headers, ", "));
+  return error;
+}
 
-CompileRequest preprocessing_cuda(const Case& all, const cuda::EmptyHeaders& empty) {
-  CompileRequest request;
-  // One file that two folders lead to is one file for #pragma once.
-  std::map<std::string_view, std::string_view> known;
-  for (const auto& [path, text] : all.headers) {
-    if (path == all.file) continue;
-    const auto [first, fresh] = known.try_emplace(text, path);
-    request.files.emplace_back(
-        path, fresh || text.empty() ? text : fmt::format("#include \"{}\"\n", first->second));
+base::Result<Built> compile(const toolchain::Builder& builder, const Prepared& prepared,
+                            const std::vector<std::string>& flags, bool as_text) {
+  KS_TRY(const Built headers, build(builder, prelude(flags, prepared.dialect), "simt/device"));
+  CompileRequest request = compilation(prepared.source, flags, headers.file.string());
+  if (as_text) {
+    request.flags.insert(request.flags.end(), {"-S", "-emit-llvm"});
+    request.output = "kernel.ll";
   }
-  for (const auto& header : empty.files) request.files.push_back(header);
-  request.files.emplace_back("ks_cuda_macros.h", device_header("ks_cuda_macros.h"));
-  request.files.emplace_back(all.file, all.source);
-  request.main = all.file;
-  request.flags = {"-E",        "-x",          "c++", "-std=c++20",
-                   "-nostdinc", "-nostdinc++", "-I.", "-fno-color-diagnostics"};
-  for (const auto& [name, text] : all.defines)
-    request.flags.push_back(fmt::format("-D{}={}", name, text));
-  request.flags.insert(request.flags.end(), {"-include", "ks_cuda_macros.h"});
-  request.output = "kernel.ii";
-  return request;
-}
-
-CompileRequest preprocessing(const Case& all, const std::string& source) {
-  CompileRequest request;
-  for (const auto& header : all.headers)
-    if (header.first != all.file) request.files.push_back(header);
-  request.files.emplace_back(all.file, source);
-  for (const char* header : kStandardHeaders)
-    request.files.emplace_back(header, device_header("metal_stdlib"));
-  if (all.body) request.files.emplace_back(msl::kBodyUtilities, device_header(msl::kBodyUtilities));
-  request.main = all.file;
-  request.flags = {"-E",
-                   "-x",
-                   "c++",
-                   "-std=c++20",
-                   "-nostdinc",
-                   "-nostdinc++",
-                   "-I.",
-                   "-D__METAL__=1",
-                   "-D__METAL_VERSION__=310",
-                   "-D__METAL_MACOS__=1",
-                   "-D__HAVE_BFLOAT__=1",
-                   "-fno-color-diagnostics"};
-  for (const auto& [name, text] : all.defines)
-    request.flags.push_back(fmt::format("-D{}={}", name, text));
-  request.output = "kernel.ii";
-  return request;
-}
-
-std::vector<std::string> compile_flags(const BuildOptions& options, Dialect dialect) {
-  std::vector<std::string> flags = {
-    "-std=c++20",
-    "-nostdinc",
-    "-nostdinc++",
-    "-fdeclspec",
-    "-w",
-    fmt::format("-O{}", options.optimize),
-    "-ffp-contract=off",
-    "-fno-math-errno",
-    "-fno-strict-aliasing",
-    "-fno-exceptions",
-    "-fno-rtti",
-    // C++ lets a loop without end vanish, and the function with it; it is to be found.
-    "-fno-finite-loops",
-    "-gdwarf-4",
-    "-gline-tables-only",
-    "-fPIC",
-    "-fvisibility=hidden",
-    "-fno-color-diagnostics",
-    fmt::format("-DKS_TRACED={}", options.watch ? 1 : 0),
-#ifndef __APPLE__
-    "-ftls-model=initial-exec",  // a lane asks who it is at every operation of its SIMD-group
-#endif
-#if defined(__x86_64__)
-    "-mf16c",
-    "-mfma",
-#endif
-  };
-  // In Metal a literal without a suffix is a float.
-  if (dialect == Dialect::metal)
-    flags.insert(flags.end(), {"-Xclang", "-cl-single-precision-constant"});
-  // clang 19's quick instruction selection takes a bfloat that a call returns for a float.
-  if (options.optimize == 0) flags.insert(flags.end(), {"-mllvm", "-fast-isel=false"});
-  if (options.watch)
-    flags.insert(flags.end(), {"-fno-vectorize", "-fno-slp-vectorize",
-                               // Every access and the definedness of every value ...
-                               "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
-                               // ... and what those cannot see.
-                               "-fsanitize=alignment,array-bounds,local-bounds",
-                               "-fsanitize-trap=local-bounds", "-fsanitize-recover=all"});
-  return flags;
-}
-
-/// Of the code that a trace counts in.
-std::vector<std::string> traced_flags(Dialect dialect) {
-  std::vector<std::string> flags = compile_flags({.optimize = 2, .watch = false}, dialect);
-  flags.insert(flags.end(), {"-fno-vectorize", "-fno-slp-vectorize",
-                             // Arithmetic in half is arithmetic in half, one operation each ...
-                             "-Xclang", "-ffloat16-excess-precision=none", "-Xclang",
-                             "-fbfloat16-excess-precision=none",
-                             // ... indices keep their 32 bits ...
-                             "-mllvm", "-indvars-widen-indvars=false",
-                             // ... and loops over a thread's arrays become straight code.
-                             "-mllvm", "-unroll-threshold=3000"});
-  return flags;
-}
-
-/// Our headers, parsed once for all kernels.
-CompileRequest prelude(std::vector<std::string> flags, Dialect dialect) {
-  CompileRequest request;
-  const bool is_cuda = dialect == Dialect::cuda;
-  for (const auto& [name, text] : kDeviceHeaders)
-    if (std::string_view(name).starts_with("ks_") && (is_cuda || !of_cuda(name)))
-      request.files.emplace_back(name, text);
-  request.files.emplace_back("ks_swizzle.h", msl::swizzle_header());
-  request.main = is_cuda ? "ks_cuda.h" : "ks_kernel.h";
-  request.flags = std::move(flags);
-  // The headers stand in a folder that is gone when the prelude is used: it carries them.
-  request.flags.insert(request.flags.end(),
-                       {"-Xclang", "-fmodules-embed-all-files", "-x", "c++-header"});
-  request.output = "prelude.pch";
-  return request;
-}
-
-CompileRequest compilation(const std::string& source, std::vector<std::string> flags,
-                           const std::string& prelude) {
-  CompileRequest request;
-  request.files.emplace_back("kernel.cpp", source);
-  request.main = "kernel.cpp";
-  request.flags = std::move(flags);
-  // Its name is the hash of all that went into it: nothing to validate.
-  request.flags.insert(request.flags.end(), {"-c", "-include-pch", prelude, "-Xclang",
-                                             "-fno-validate-pch", "-x", "c++"});
-  request.read = {prelude};
-  request.output = "kernel.o";
-  return request;
-}
-
-/// The linker itself: clang, to link too, would start itself a second time. What the object lacks
-/// (the C library's functions of numbers, the compiler's of half) the worker has.
-CompileRequest linking(const std::string& object) {
-  CompileRequest request;
-  request.files.emplace_back("kernel.o", object);
-  request.main = "kernel.o";
-  request.flags = {"-shared"};
-#ifdef __APPLE__
-  request.flags.insert(request.flags.end(), {"-undefined", "dynamic_lookup"});
-#else
-  request.program = "/usr/bin/ld";
-#endif
-  return request;
-}
-
-base::Result<std::string> linked(const toolchain::Builder& builder, const std::string& compiled,
-                                 const std::string& what) {
-  KS_TRY(const std::string code, os::read_file(compiled));
-  return run(builder, linking(code), what);
+  const auto compiled = build(builder, request, prepared.file);
+  if (!compiled) return std::unexpected(with_unknown(compiled.error(), prepared));
+  return *compiled;
 }
 
 }  // namespace
@@ -254,29 +89,6 @@ base::Result<toolchain::Compiler> find_clang(const os::Environment& environment)
       "install it (Debian: apt install clang-19), or name one in KSEARCH_CLANG");
 }
 
-namespace {
-
-base::Result<Prepared> prepare_cuda(const toolchain::Builder& builder, const Case& all) {
-  std::set<std::string> wanted;
-  for (const Launch& launch : all.launches) wanted.insert(launch.kernel);
-  const cuda::EmptyHeaders empty = cuda::empty_headers(all);
-  KS_TRY(const std::string file, run(builder, preprocessing_cuda(all, empty), all.file));
-  KS_TRY(const std::string preprocessed, os::read_file(file));
-  KS_TRY(cuda::Rewritten rewritten, cuda::rewrite(preprocessed, wanted));
-  return Prepared{all.file, std::move(rewritten.source), std::move(rewritten.warnings),
-                  Dialect::cuda, empty.unknown};
-}
-
-/// Where it does not compile: what of its headers was not there.
-base::Error with_unknown(base::Error error, const Prepared& prepared) {
-  if (!prepared.unknown_headers.empty())
-    error.todo += fmt::format("read as empty, as they are not given: {} (--include)",
-                              fmt::join(prepared.unknown_headers, ", "));
-  return error;
-}
-
-}  // namespace
-
 base::Result<Prepared> prepare(const toolchain::Builder& builder, const Case& all) {
   if (all.dialect == Dialect::cuda) return prepare_cuda(builder, all);
   std::string source = all.source;
@@ -286,8 +98,8 @@ base::Result<Prepared> prepare(const toolchain::Builder& builder, const Case& al
     KS_TRY(source, msl::source_of_body(all));
     wanted.kernels = {std::string(msl::kBodyKernel)};
   }
-  KS_TRY(const std::string preprocessed_file, run(builder, preprocessing(all, source), all.file));
-  KS_TRY(const std::string preprocessed, os::read_file(preprocessed_file));
+  KS_TRY(const Built file, build(builder, preprocessing(all, source), all.file));
+  KS_TRY(const std::string preprocessed, os::read_file(file.file));
   KS_TRY(msl::Rewritten rewritten, msl::rewrite(preprocessed, wanted));
   return Prepared{
       all.file, std::move(rewritten.source), msl::lint(all, preprocessed), Dialect::metal, {}};
@@ -296,42 +108,24 @@ base::Result<Prepared> prepare(const toolchain::Builder& builder, const Case& al
 base::Result<std::filesystem::path> build_object(const toolchain::Builder& builder,
                                                  const Prepared& prepared,
                                                  const BuildOptions& options) {
-  const std::vector<std::string> flags = compile_flags(options, prepared.dialect);
-  KS_TRY(const std::string headers, run(builder, prelude(flags, prepared.dialect), "simt/device"));
-  const auto compiled = run(builder, compilation(prepared.source, flags, headers), prepared.file);
-  if (!compiled) return std::unexpected(with_unknown(compiled.error(), prepared));
-  return linked(builder, *compiled, prepared.file);
+  KS_TRY(const Built object,
+         compile(builder, prepared, compile_flags(options, prepared.dialect), false));
+  KS_TRY(const Built library, build(builder, linking(object), prepared.file));
+  return library.file;
 }
 
 base::Result<TracedObject> build_traced(const toolchain::Builder& builder,
                                         const Prepared& prepared) {
-  const std::vector<std::string> flags = traced_flags(prepared.dialect);
-  KS_TRY(const std::string headers, run(builder, prelude(flags, prepared.dialect), "simt/device"));
-  CompileRequest optimised = compilation(prepared.source, flags, headers);
-  optimised.flags.insert(optimised.flags.end(), {"-S", "-emit-llvm"});
-  optimised.output = "kernel.ll";
-  KS_TRY(const std::string file, run(builder, optimised, prepared.file));
-  KS_TRY(const std::string text, os::read_file(file));
-  KS_TRY(ir::Instrumented program, ir::instrument(text));
-  CompileRequest request;
-  request.files.emplace_back("kernel.ll", std::move(program.text));
-  request.main = "kernel.ll";
-  request.flags = {
-    "-O1",
-    "-c",
-    "-fPIC",
-    "-w",
-#if defined(__x86_64__)
-    "-mf16c",
-    "-mfma",
-#endif
-    "-x",
-    "ir"
-  };
-  request.output = "kernel.o";
-  KS_TRY(const std::string compiled, run(builder, request, prepared.file));
-  KS_TRY(const std::string object, linked(builder, compiled, prepared.file));
-  return TracedObject{object, std::move(program)};
+  KS_TRY(const Built text, compile(builder, prepared, traced_flags(prepared.dialect), true));
+  const TracedCache cache(text);
+  if (auto known = cache.find()) return std::move(*known);
+  KS_TRY(const std::string program, os::read_file(text.file));
+  KS_TRY(ir::Instrumented instrumented, ir::instrument(program));
+  KS_TRY(const Built object, build(builder, lowering(std::move(instrumented.text)), prepared.file));
+  KS_TRY(const Built library, build(builder, linking(object), prepared.file));
+  TracedObject traced{library.file, std::move(instrumented)};
+  cache.keep(traced);
+  return traced;
 }
 
 }  // namespace ksearch::simt

@@ -18,6 +18,20 @@ bool has_buffer(const Case& all, const std::string& name) {
                      [&](const Buffer& b) { return b.name == name; });
 }
 
+/// What the cases so far left: contents, and of outputs which bytes were written.
+struct Left {
+  std::map<std::string, std::string> bytes, written;
+
+  void add(std::string name, std::string contents, Report& report) {
+    const auto map = report.written.find(name);
+    if (map != report.written.end())
+      written[name] = std::move(map->second);
+    else
+      written.erase(name);
+    bytes[std::move(name)] = std::move(contents);
+  }
+};
+
 /// What is given to the first case that reads it and to no later one: those see it too.
 std::map<std::string, std::string> given_once(const std::vector<Case>& cases) {
   std::map<std::string, std::string> given;
@@ -33,19 +47,30 @@ std::map<std::string, std::string> given_once(const std::vector<Case>& cases) {
   return given;
 }
 
-/// Buffers start with what is in `left`.
-void hand_on(const std::map<std::string, std::string>& left, Case& next) {
+/// Buffers start with what is left. An output stays one: what no case wrote is not written yet.
+void hand_on(const Left& left, Case& next) {
   for (Buffer& buffer : next.buffers) {
-    const auto bytes = left.find(buffer.name);
-    if (bytes == left.end() ||
+    const auto bytes = left.bytes.find(buffer.name);
+    if (bytes == left.bytes.end() ||
         (buffer.role == Role::inout && buffer.init.kind != Init::Kind::none) ||
         (buffer.role == Role::in && buffer.init.kind == Init::Kind::bytes))
       continue;
-    if (buffer.role == Role::out) buffer.role = Role::inout;
+    if (buffer.role != Role::in) {
+      const auto written = left.written.find(buffer.name);
+      const bool known = written != left.written.end();
+      buffer.role = known ? Role::out : Role::inout;
+      if (known) buffer.written = written->second;
+    }
     buffer.init = {};
     buffer.init.kind = Init::Kind::bytes;
     buffer.init.bytes = bytes->second;
   }
+}
+
+/// Whether a later case is asked the same about the buffer.
+bool writes(const Case& all, const std::string& name) {
+  return std::any_of(all.buffers.begin(), all.buffers.end(),
+                     [&](const Buffer& b) { return b.name == name && b.role != Role::in; });
 }
 
 }  // namespace
@@ -56,16 +81,17 @@ base::Result<Report> check_sequence(const toolchain::Builder& builder,
                                     const CheckOptions& options) {
   Report whole;
   whole.trace = {{"stages", base::Json::array()}};
-  std::map<std::string, std::string> left = given_once(cases);
+  Left left{given_once(cases), {}};
   int launches = 0;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     Case next = cases[i];
+    next.in_sequence = cases.size() > 1;
     hand_on(left, next);
     KS_TRY(Report stage, check(builder, next, options));
     for (Finding& finding : stage.findings) {
       const bool later =
           std::any_of(cases.begin() + static_cast<std::ptrdiff_t>(i) + 1, cases.end(),
-                      [&](const Case& c) { return has_buffer(c, finding.buffer); });
+                      [&](const Case& c) { return writes(c, finding.buffer); });
       if (finding.kind == kind::kUncoveredOutput && (later || scratch.contains(finding.buffer)))
         continue;
       finding.launch += launches;
@@ -77,13 +103,13 @@ base::Result<Report> check_sequence(const toolchain::Builder& builder,
     whole.trace["stages"].push_back(std::move(stage.trace));
     for (auto& [name, bytes] : stage.outputs) {
       whole.outputs.try_emplace(name);
-      left[name] = std::move(bytes);
+      left.add(name, std::move(bytes), stage);
     }
     whole.compile_seconds += stage.compile_seconds;
     whole.run_seconds += stage.run_seconds;
     launches += static_cast<int>(next.launches.size());
   }
-  for (auto& [name, bytes] : whole.outputs) bytes = std::move(left[name]);
+  for (auto& [name, bytes] : whole.outputs) bytes = std::move(left.bytes[name]);
   return whole;
 }
 
@@ -92,7 +118,7 @@ base::Result<std::vector<base::Json>> trace_sequence(const toolchain::Builder& b
                                                      const std::vector<TracedStage>& stages,
                                                      CheckOptions options) {
   std::vector<base::Json> traces(cases.size());
-  std::map<std::string, std::string> left = given_once(cases);
+  Left left{given_once(cases), {}};
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (!stages[i].trace && !stages[i].whole) continue;
     Case next = cases[i];
@@ -105,7 +131,7 @@ base::Result<std::vector<base::Json>> trace_sequence(const toolchain::Builder& b
     if (!stages[i].whole) continue;
     options.watch = options.trace_only = false;
     KS_TRY(Report report, check(builder, next, options));
-    for (auto& [name, bytes] : report.outputs) left[name] = std::move(bytes);
+    for (auto& [name, bytes] : report.outputs) left.add(name, std::move(bytes), report);
   }
   return traces;
 }

@@ -51,6 +51,7 @@ std::string Builder::key(const CompileRequest& request) const {
   add(request.main);
   add(request.output);
   for (const auto& [path, text] : request.files) add(path), add(text);
+  for (const auto& [path, built] : request.built) add(path), add(built.key);
   add("flags");
   for (const std::string& flag : request.flags) add(flag);
   if (!request.program.empty()) add("program"), add(request.program.string());
@@ -80,6 +81,12 @@ base::Result<std::variant<Built, CompileFault>> Builder::build(
   for (const auto& [path, text] : request.files) {
     KS_CHECK(plain_relative(path), "source paths are checked when a program is parsed");
     KS_RETURN_IF_ERROR(os::write_file(work.path() / "src" / path, text));
+  }
+  for (const auto& [path, built] : request.built) {
+    std::error_code copied;
+    KS_RETURN_IF_ERROR(os::make_folder((work.path() / "src" / path).parent_path()));
+    fs::copy_file(built.file, work.path() / "src" / path, copied);
+    if (copied) return base::environment_error(built.file.string(), copied.message());
   }
   const fs::path out = work.path() / "out";
   KS_RETURN_IF_ERROR(os::make_folder(out));

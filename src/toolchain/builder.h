@@ -16,10 +16,18 @@
 
 namespace ksearch::toolchain {
 
+struct Built {
+  std::filesystem::path file;
+  std::string key;  ///< SHA-256 of all that went in
+  bool cached = false;
+  double seconds = 0;  ///< of this call
+};
+
 /// One translation unit to one file.
 struct CompileRequest {
-  std::vector<std::pair<std::string, std::string>> files;  ///< relative path, text; no ".."
-  std::string main;                                        ///< the one of `files` to compile
+  std::vector<std::pair<std::string, std::string>> files = {};  ///< relative path, text; no ".."
+  std::vector<std::pair<std::string, Built>> built = {};        ///< the same, made by another build
+  std::string main;                                             ///< the one of them to compile
   std::vector<std::string> flags;                ///< as given to the compiler, before `main`
   std::vector<std::string> libraries = {};       ///< after `main`: -l..., -Wl,...
   std::vector<std::filesystem::path> read = {};  ///< further folders it may see
@@ -38,13 +46,6 @@ struct CompileFault {
   Kind kind = Kind::errors;
   std::string log;   ///< trimmed, at most 4 KiB
   double limit = 0;  ///< seconds or bytes
-};
-
-struct Built {
-  std::filesystem::path file;
-  std::string key;  ///< SHA-256 of all that went in
-  bool cached = false;
-  double seconds = 0;  ///< of this call
 };
 
 class Builder {

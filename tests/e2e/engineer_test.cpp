@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -163,6 +164,123 @@ TEST_F(Engineer, CtrlCAndResumeGoOnWithTheSameLetter) {
       std::vector<std::string>{"run", "softmax", "--engineer", "dir:letters", "--out", "other"});
   EXPECT_EQ(again.code, 2) << "letters of another run";
   EXPECT_THAT(again.output, HasSubstr("0001-"));
+}
+
+/// The scripted model, listening.
+class Model : public Engineer {
+ protected:
+  void serve(const std::string& fail) {
+    os::Command c;
+    c.argv = {"/usr/bin/env",
+              "python3",
+              KSEARCH_SOURCE_DIR "/tests/e2e/scripted_model.py",
+              "--port-file",
+              path() / "port",
+              "--fail",
+              fail,
+              "--log",
+              path() / "log",
+              "--softmax",
+              KSEARCH_SOURCE_DIR "/catalog/softmax/cpp"};
+    c.environment = os::current_environment();
+    auto process = os::Process::start(c);
+    ASSERT_TRUE(process);
+    server_.emplace(std::move(*process));
+    for (int i = 0; i < 300 && port_.empty(); ++i) {
+      std::this_thread::sleep_for(50ms);
+      port_ = read(path() / "port");
+    }
+    ASSERT_FALSE(port_.empty());
+    std::ofstream(path() / "key") << "key-for-tests\n";
+  }
+  std::vector<std::string> with_model(std::vector<std::string> arguments) const {
+    for (const std::string& more : {std::string("--base-url"), "http://127.0.0.1:" + port_,
+                                    std::string("--key-file"), (path() / "key").string()})
+      arguments.push_back(more);
+    return arguments;
+  }
+  std::optional<os::Process> server_;
+  std::string port_;
+};
+
+TEST_F(Model, SearchesAndSaysWhatItCostAndKeepsTheKeyToItself) {
+  serve("0.2");
+  std::ofstream(path() / "prices.json")
+      << R"({"scripted": {"input_cost_per_token": 1e-6, "output_cost_per_token": 4e-6}})";
+  const Ran ran = run(with_model({"run", "softmax", "--engineer", "llm:scripted", "--threads", "1",
+                                  "--where", "rows == 1024", "--time", "5m", "--cost", "5usd",
+                                  "--prices", "prices.json", "--out", "found", "--json"}));
+  EXPECT_EQ(ran.summary["best"]["node"], "vectors") << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("forecast: "));
+  const std::string log = read(path() / "log");
+  EXPECT_EQ(ran.summary["calls"], std::ranges::count(log, '\n'));
+  EXPECT_GT(ran.summary["cost_usd"].get<double>(), 0);
+  for (const auto& entry : fs::recursive_directory_iterator(path() / "found"))
+    if (entry.is_regular_file())
+      EXPECT_EQ(read(entry.path()).find("key-for-tests"), std::string::npos) << entry.path();
+  EXPECT_EQ(ran.output.find("key-for-tests"), std::string::npos);
+
+  const Ran resumed = run({"resume", "found", "--json"});
+  EXPECT_EQ(resumed.summary["calls"], ran.summary["calls"]) << resumed.output;
+  EXPECT_EQ(read(path() / "log"), log) << "nobody was asked again";
+}
+
+TEST_F(Model, MoneyEndsTheRunAndATestCallSaysWhatWorks) {
+  serve("0");
+  const Ran test = run(with_model({"models", "--test", "scripted", "--api", "messages", "--json"}));
+  EXPECT_EQ(test.code, 0) << test.output;
+  EXPECT_EQ(test.summary["answered"], true);
+  EXPECT_EQ(test.summary["counts_tokens"], true);
+  std::ofstream(path() / "prices.json")
+      << R"({"scripted": {"input_cost_per_token": 1e-3, "output_cost_per_token": 1e-3}})";
+  const Ran ran = run(with_model({"run", "softmax", "--engineer", "llm:scripted", "--threads", "1",
+                                  "--where", "rows == 1024", "--cost", "1usd", "--prices",
+                                  "prices.json", "--out", "found", "--json"}));
+  EXPECT_EQ(ran.summary["end_reason"], "budget: cost") << ran.output;
+  EXPECT_EQ(ran.summary["calls"], 1);
+  EXPECT_EQ(run({"run", "softmax", "--engineer", "llm:gpt-5.2", "--key-env", "NOT_SET"}).code, 2);
+  EXPECT_EQ(run(with_model({"run", "softmax", "--engineer", "llm:x", "--cost", "1usd"})).code, 2)
+      << "nobody knows what x costs";
+}
+
+TEST_F(Engineer, McpSpeaksTheProtocol) {
+  os::Command c = command({"mcp"});
+  std::ofstream(path() / "in")
+      << R"({"jsonrpc": "2.0", "id": 0, "method": "server/discover"})"
+      << "\n"
+      << R"({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}})"
+      << "\n"
+      << R"({"jsonrpc": "2.0", "method": "notifications/initialized"})"
+      << "\n"
+      << R"({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})"
+      << "\n"
+      << R"({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "tree"}})"
+      << "\n"
+      << R"({"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": {"name": "list_tasks", "arguments": {}}})"
+      << "\n"
+      << R"({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "fly"}})"
+      << "\n";
+  c.argv = {"/bin/sh", "-c", "exec \"$0\" mcp < in", c.argv.front()};
+  const auto ran = os::run(c, 60s, 1 << 20);
+  ASSERT_TRUE(ran);
+  EXPECT_EQ(ran->status.code, 0) << ran->output;
+  std::vector<base::Json> answers;
+  for (std::size_t at = 0; at < ran->output.size();) {
+    const std::size_t end = ran->output.find('\n', at);
+    auto json = base::parse_json(ran->output.substr(at, end - at), "answer");
+    ASSERT_TRUE(json) << ran->output;
+    answers.push_back(std::move(*json));
+    at = end + 1;
+  }
+  ASSERT_EQ(answers.size(), 6u);
+  EXPECT_EQ(answers[0]["error"]["code"], -32601) << "clients of 2026 then fall back to initialize";
+  EXPECT_EQ(answers[1]["result"]["protocolVersion"], "2025-06-18");
+  EXPECT_EQ(answers[2]["result"]["tools"].size(), 12u);
+  EXPECT_EQ(answers[3]["result"]["isError"], true);
+  EXPECT_THAT(answers[3]["result"]["content"][0]["text"].get<std::string>(),
+              HasSubstr("start_run"));
+  EXPECT_THAT(answers[4]["result"]["content"][0]["text"].get<std::string>(), HasSubstr("softmax"));
+  EXPECT_EQ(answers[5]["error"]["code"], -32602);
 }
 
 TEST_F(Engineer, SpecIsWhatPromptsBeginWith) {

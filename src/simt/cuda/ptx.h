@@ -42,6 +42,10 @@ struct PtxBlock {
 /// what is not understood; the caller knows the line.
 base::Result<PtxBlock> parse_ptx(std::string_view text, const std::vector<std::string>& names);
 
+/// The C++ variable of a register, an expression where PTX itself has it (%laneid).
+std::string ptx_variable(std::string_view name);
+std::string ptx_register(const std::string& name);
+
 /// One C++ statement.
 base::Result<std::string> emit_ptx(const PtxInstruction& instruction);
 

@@ -2,48 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 
 #include "simt/cuda/ptx.h"
 
 namespace ksearch::simt::cuda {
 namespace {
 
-/// Registers that tell a thread where it stands.
-const std::map<std::string, std::string, std::less<>> kSpecial = {
-    {"laneid", "ks_lane_id()"},
-    {"warpid", "ks_warp_id()"},
-    {"nwarpid", "ks_warps()"},
-    {"tid.x", "threadIdx.x"},
-    {"tid.y", "threadIdx.y"},
-    {"tid.z", "threadIdx.z"},
-    {"ntid.x", "blockDim.x"},
-    {"ntid.y", "blockDim.y"},
-    {"ntid.z", "blockDim.z"},
-    {"ctaid.x", "blockIdx.x"},
-    {"ctaid.y", "blockIdx.y"},
-    {"ctaid.z", "blockIdx.z"},
-    {"nctaid.x", "gridDim.x"},
-    {"nctaid.y", "gridDim.y"},
-    {"nctaid.z", "gridDim.z"},
-    {"smid", "0u"},
-    {"clock", "0u"},
-    {"clock64", "0ul"},
-    {"globaltimer", "0ul"},
-    {"lanemask_eq", "(1u << ks_lane_id())"},
-    {"lanemask_lt", "((1u << ks_lane_id()) - 1u)"},
-    {"lanemask_le", "((2u << ks_lane_id()) - 1u)"},
-    {"lanemask_gt", "~((2u << ks_lane_id()) - 1u)"},
-    {"lanemask_ge", "~((1u << ks_lane_id()) - 1u)"}};
-
 bool in_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '.';
-}
-
-std::string variable(std::string_view name) {
-  std::string text = "ks_v_";
-  for (const char c : name) text += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  return text;
 }
 
 class Parser {
@@ -115,11 +81,11 @@ class Parser {
         const int count = std::atoi(text_.c_str() + at_);
         if (count < 1 || count > 256) return std::unexpected(fault("that many registers"));
         for (int i = 0; i < count; ++i)
-          block.registers.push_back({"ks::ptx::" + type, variable(name + std::to_string(i))});
+          block.registers.push_back({"ks::ptx::" + type, ptx_variable(name + std::to_string(i))});
         while (at_ < text_.size() && peek() != '>') ++at_;
         ++at_;
       } else {
-        block.registers.push_back({"ks::ptx::" + type, variable(name)});
+        block.registers.push_back({"ks::ptx::" + type, ptx_variable(name)});
       }
     } while (take(','));
     if (!take(';')) return std::unexpected(fault(".reg has no end"));
@@ -204,7 +170,7 @@ class Parser {
       result.kind = PtxOperand::Kind::sink;
       return result;
     }
-    result.text = name == "WARP_SZ" ? "32u" : variable(name);
+    result.text = name == "WARP_SZ" ? "32u" : ptx_variable(name);
     return result;
   }
 
@@ -231,8 +197,7 @@ class Parser {
     }
     if (peek() == '%') ++at_;  // %%laneid
     const std::string name = word();
-    const auto special = kSpecial.find(name);
-    result.text = special == kSpecial.end() ? variable(name) : special->second;
+    result.text = ptx_register(name);
     return result;
   }
 

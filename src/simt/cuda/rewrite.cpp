@@ -64,6 +64,7 @@ base::Result<Rewritten> rewrite(std::string_view preprocessed,
   KS_TRY(const std::string kernels, list_kernels(source, scopes, wanted));
   KS_RETURN_IF_ERROR(place_shared(source, scopes));
   KS_TRY(const std::string symbols, place_symbols(source, scopes));
+  check_thread_limits(source, scopes);
   check_vectors(source, scopes);
   source::number_meetings(source, scopes, waits_for_lanes);
   KS_RETURN_IF_ERROR(erase_marks(source));

@@ -6,6 +6,7 @@
 //   shared         __shared__ T a[n];  ->  one array a block
 //   symbols        __device__ and __constant__ variables live where the engine sees them
 //   aligned        whole vectors are read and written where they may be
+//   thread_limits  __launch_bounds__ is looked at when a thread starts
 //   kernels        the table of wanted kernels
 //   meetings       calls that wait for other lanes get their numbers
 //
@@ -42,6 +43,7 @@ base::Result<void> replace_assembly(Source& source);
 base::Result<void> place_shared(Source& source, const Scopes& scopes);
 /// Returns the table of variables as source text.
 base::Result<std::string> place_symbols(Source& source, const Scopes& scopes);
+void check_thread_limits(Source& source, const Scopes& scopes);
 void check_vectors(Source& source, const Scopes& scopes);
 /// Returns the table of kernels as source text.
 base::Result<std::string> list_kernels(const Source& source, const Scopes& scopes,

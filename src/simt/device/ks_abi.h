@@ -164,6 +164,8 @@ struct Engine {
   void (*undefined_lane)(void* at, u64 bytes, u32 lane);
   void (*atomic)(const void* at, u64 bytes, bool loads, bool stores, const void* pc);
   void (*trace)(const void* at, u32 site, u64 bytes, bool store);
+  /// The kernel says that a group has at most so many.
+  void (*too_many_threads)(u32 most, const void* pc);
 
   // CUDA alone.
   void (*warp_barrier)(u32 mask);

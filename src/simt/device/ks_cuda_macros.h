@@ -18,7 +18,7 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __inline__ inline
-#define __launch_bounds__(...)
+#define __launch_bounds__(...) __attribute__((ks_launch_bounds(__VA_ARGS__)))
 #define __maxnreg__(...)
 #define __grid_constant__
 #define __nv_pure__

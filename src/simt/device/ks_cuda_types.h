@@ -77,12 +77,6 @@ KS_SELF(warp_id, simdgroup)
 KS_SELF(warps, simdgroups)
 inline constexpr int warpSize = 32;
 namespace ks {
-/// *p, with the address checked: binding a reference does it, copying a struct does not.
-template <class T>
-METAL_FUNC T& ref(T* p) {
-  T& r = *p;
-  return r;
-}
 __attribute__((const)) KS_UNWATCHED void* dynamic_shared() { return lane->thread.dynamic_memory; }
 }  // namespace ks
 

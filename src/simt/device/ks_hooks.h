@@ -8,6 +8,7 @@
 #define KS_PLAIN __attribute__((disable_sanitizer_instrumentation))
 #define KS_HOOK extern "C" __attribute__((noinline, used, disable_sanitizer_instrumentation))
 #define KS_HERE __builtin_return_address(0)
+#define KS_IN_LINE __attribute__((always_inline))
 #if KS_TRACED
 /// For small functions on the engine's own data, which nobody is to watch.
 #define KS_UNWATCHED KS_PLAIN __attribute__((noinline)) inline
@@ -36,7 +37,7 @@ struct Idle {
 inline constexpr Engine kIdle{Idle::load,      Idle::store,      Idle::copy,    Idle::fill,
                               Idle::undefined, Idle::misaligned, Idle::outside, nullptr,
                               nullptr,         nullptr,          nullptr,       nullptr,
-                              nullptr};
+                              nullptr,         nullptr};
 
 inline const Engine* engine = &kIdle;
 inline PrivateMemory private_memory;

@@ -28,6 +28,13 @@ __attribute__((always_inline)) inline decltype(auto) at(u32 number, F&& call) {
   return call();
 }
 
+/// Of a kernel that says how many threads a group may have.
+KS_UNWATCHED void limit_threads(u32 most) {
+  const Dim& size = lane->thread.dispatch_group_size;
+  if (size.x * size.y * size.z > most) [[unlikely]]
+    engine->too_many_threads(most, KS_HERE);
+}
+
 KS_UNWATCHED void* group_storage(const void* key, u64 bytes, u64 alignment, const char* name) {
   return engine->group_array(key, bytes, alignment, name, KS_TRACED ? KS_HERE : nullptr);
 }
@@ -46,6 +53,12 @@ __attribute__((always_inline)) inline void barrier_of(BarrierScope scope, u32 or
   [[clang::nomerge]] e->barrier(scope, orders);
 }
 
+/// *p, with the address checked: binding a reference does it, copying a struct does not.
+template <class T>
+METAL_FUNC T& ref(T* p) {
+  T& r = *p;
+  return r;
+}
 template <class F>
 METAL_FUNC void each_lane(u32 mask, F&& f) {
   for (u32 rest = mask; rest != 0; rest &= rest - 1) f(u32(__builtin_ctz(rest)));

@@ -60,6 +60,14 @@ class Cells {
       if (!open(page, offset, bytes)) return {};
     return {page.cells + (offset % kPage >> page.shift), page.shift};
   }
+  /// The same where they are there already; else null.
+  [[gnu::always_inline]] Run made(std::size_t offset, std::size_t bytes) const {
+    const Page& page = directory()[offset / kPage];
+    const std::size_t in_page = offset % kPage;
+    const std::size_t uneven = (offset | bytes) & ((std::size_t{1} << page.shift) - 1);
+    if (!page.cells || uneven != 0 || in_page + bytes > kPage) return {};
+    return {page.cells + (in_page >> page.shift), page.shift};
+  }
   /// The cell of a byte, or null where none was made.
   Cell* find(std::size_t offset) const;
   /// f(first, bytes, cell) for each cell there is in the range, clipped to it.

@@ -1,7 +1,10 @@
 // What an object calls, handed to the machine of its OS thread.
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "simt/engine/machine.h"
+#include "simt/engine/watch_quick.h"
 
 namespace ksearch::simt {
 
@@ -10,8 +13,8 @@ struct Hooks {
   Machine& m;
   const void* pc;
 
-  explicit Hooks(const void* at) : m(*t_machine), pc(at) { m.in_hook_ = 1; }
-  ~Hooks() {
+  [[gnu::always_inline]] explicit Hooks(const void* at) : m(*t_machine), pc(at) { m.in_hook_ = 1; }
+  [[gnu::always_inline]] ~Hooks() {
     m.in_hook_ = 0;
     if (m.stop_ != Machine::Stop::none) [[unlikely]] {
       m.fault_pc_ = pc;
@@ -20,11 +23,22 @@ struct Hooks {
   }
   Hooks(const Hooks&) = delete;
 
+  /// A tick may come in the middle of a quick access: what it leaves can be looked at.
   static ks::Meta load(const void* at, ks::u64 bytes, const void* pc) {
+    Watch& watch = t_machine->watch_;
+    if (watch.quick_group_access(at, bytes, false, pc)) return watch.group().meta(at);
+    return load_any(at, bytes, pc);
+  }
+  static ks::Meta store(void* at, ks::u64 bytes, const void* pc) {
+    Watch& watch = t_machine->watch_;
+    if (watch.quick_group_access(at, bytes, true, pc)) return watch.group().meta(at);
+    return store_any(at, bytes, pc);
+  }
+  [[gnu::noinline]] static ks::Meta load_any(const void* at, ks::u64 bytes, const void* pc) {
     const Hooks h(pc);
     return h.m.watch_.access(at, bytes, {.load = true}, pc);
   }
-  static ks::Meta store(void* at, ks::u64 bytes, const void* pc) {
+  [[gnu::noinline]] static ks::Meta store_any(void* at, ks::u64 bytes, const void* pc) {
     const Hooks h(pc);
     return h.m.watch_.access(at, bytes, {.store = true}, pc);
   }
@@ -112,6 +126,14 @@ struct Hooks {
     else if (m.watch_.group().holds(at))
       f(MemoryKind::group, m.watch_.group().offset(at));
   }
+  static void too_many_threads(ks::u32 most, const void* pc) {
+    const Hooks h(pc);
+    RawFinding f = h.m.watch_.finding(kind::kGroupSizeLimit, {pc});
+    const auto& size = h.m.plan_.group_size;
+    f.detail = fmt::format("a group has {} threads; the kernel says that it has at most {}",
+                           size[0] * size[1] * size[2], most);
+    h.m.watch_.findings().add(std::move(f));
+  }
   static void undefined_lane(void* at, ks::u64 bytes, ks::u32 lane) {
     const Hooks h(nullptr);
     std::memset(at, 0xff, bytes);
@@ -133,6 +155,7 @@ const ks::Engine& Machine::engine() {
                               Hooks::undefined_lane,
                               Hooks::atomic_any,
                               Hooks::trace,
+                              Hooks::too_many_threads,
                               warp_barrier,
                               block_barrier,
                               Hooks::start_copy,

@@ -1,18 +1,18 @@
 #include "simt/engine/job.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 
 #include "os/lock.h"
+#include "simt/engine/job_buffers.h"
 #include "simt/engine/launch.h"
 #include "simt/engine/outputs.h"
+#include "simt/engine/sanitizer.h"
 #include "simt/engine/trace_json.h"
 #include "simt/engine/worker.h"
 
@@ -34,29 +34,7 @@ Json to_json(const RawFinding& f) {
           {"detail", f.detail}, {"count", f.count},     {"launch", f.launch}};
 }
 
-/// Gives them their places. Bytes they need in all.
-std::size_t place(std::vector<PlacedBuffer>& buffers) {
-  std::vector<std::size_t> sizes;
-  for (const PlacedBuffer& buffer : buffers) sizes.push_back(buffer.bytes);
-  const std::vector<std::size_t> offsets = place_buffers(sizes);
-  for (std::size_t i = 0; i < buffers.size(); ++i) buffers[i].offset = offsets[i];
-  return offsets.back();
-}
-
 }  // namespace
-
-std::vector<PlacedBuffer> Job::placed() const {
-  std::vector<PlacedBuffer> buffers;
-  for (const Json& buffer : json_.at("buffers")) {
-    const std::string role = buffer.at("role");
-    buffers.push_back({.name = buffer.at("name"),
-                       .role = role == "out"     ? Role::out
-                               : role == "inout" ? Role::inout
-                                                 : Role::in,
-                       .bytes = buffer.at("bytes")});
-  }
-  return buffers;
-}
 
 std::uint32_t Job::most_lanes() const {
   std::uint32_t most = 1;
@@ -86,29 +64,11 @@ std::size_t Job::cell_bytes(std::size_t device_bytes, std::size_t threads) const
                   (threads > 1 ? threads + 1 : 1) * device_bytes * sizeof(Cell));
 }
 
-/// The buffers are the parent's memory, put where they belong; inputs as a copy that is made where
-/// it is written.
-base::Result<void> Job::map_buffers() {
-  for (std::size_t i = 0; i < shared_->buffers.size(); ++i) {
-    const PlacedBuffer& buffer = shared_->buffers[i];
-    if (buffer.bytes == 0) continue;
-    std::byte* to = shared_->device.data() + buffer.offset;
-    const auto at = json_.at("buffers").at(i).at("at").get<std::int64_t>();
-    const int how = buffer.role == Role::in ? MAP_PRIVATE : MAP_SHARED;
-    if (::mmap(to, buffer.bytes, PROT_READ | PROT_WRITE, how | MAP_FIXED, kMemoryDescriptor, at) ==
-        MAP_FAILED)
-      return base::environment_error(buffer.name, "its memory cannot be mapped");
-    // NaN in every float type: an element that nobody wrote shows.
-    if (buffer.role == Role::out) std::memset(to, 0xff, buffer.bytes);
-  }
-  return {};
-}
-
 /// From the first line of foreign code on, what this process can do is what a kernel needs.
 base::Result<LoadedObject> Job::load_locked() const {
   constexpr std::size_t kBesides = std::size_t{1} << 30;  // code, the C library's heap
   const rlimit memory{Pages::mapped_bytes() + kBesides, Pages::mapped_bytes() + kBesides};
-  ::setrlimit(RLIMIT_DATA, &memory);
+  if (!kAddressSanitizer) ::setrlimit(RLIMIT_DATA, &memory);  // its shadow alone is over any limit
   const bool locked = json_.at("locked");
   if (locked)
     if (const std::string why = os::lock_for_loading(STDOUT_FILENO); !why.empty())
@@ -205,7 +165,7 @@ base::Result<Json> Job::counted(bool whole, double cpu_seconds) const {
 }
 
 base::Result<Json> Job::run() {
-  std::vector<PlacedBuffer> buffers = placed();
+  std::vector<PlacedBuffer> buffers = read_buffers(json_.at("buffers"));
   const std::size_t device_bytes = place(buffers) + (cuda() ? kSymbolRoom : 0);
   const bool watched = json_.at("watch");
   const std::uint32_t lanes = most_lanes();
@@ -216,7 +176,9 @@ base::Result<Json> Job::run() {
                                       .stack_bytes = Crew::lane_bytes(threads, lanes),
                                       .cell_bytes = cell_bytes(device_bytes, threads),
                                       .watched = watched});
-  KS_RETURN_IF_ERROR(map_buffers());
+  KS_RETURN_IF_ERROR(map_buffers(json_.at("buffers"), *shared_));
+  WrittenMaps written;
+  if (watched) KS_RETURN_IF_ERROR(written.open(json_.at("buffers"), *shared_));
   const std::string schedule = json_.at("schedule");
   crew_ = std::make_unique<Crew>(
       *shared_, threads, lanes,
@@ -235,6 +197,8 @@ base::Result<Json> Job::run() {
     KS_TRY(const auto symbols, place_symbols(object.attachment, json_.at("buffers"), *shared_));
     crew_->add_buffers(symbols);
   }
+  if (json_.contains("group_memory_limit"))
+    crew_->set_group_limits(json_["group_memory_limit"], json_["group_memory_limit"]);
   bool whole = true;
   const auto start = std::chrono::steady_clock::now();
   const std::clock_t cpu = std::clock();
@@ -249,13 +213,12 @@ base::Result<Json> Job::run() {
   if (json_.contains("trace")) return counted(whole, cpu_seconds);
   // What was not reached is no output that a kernel left out.
   if (whole && watched) check_outputs(*shared_, crew_->buffers(), crew_->findings());
+  written.tell(*shared_);
   Json found = Json::array();
   for (const RawFinding& finding : crew_->findings().all()) found.push_back(to_json(finding));
   Json report{{"findings", std::move(found)},
               {"seconds", seconds.count()},
               {"cpu_seconds", static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC}};
-  if (json_.contains("trace"))
-    crew_->start_trace({json_.at("trace").at("blocks"), json_.at("trace").at("sites")});
   if (watched) report["trace"] = trace();
   return report;
 }

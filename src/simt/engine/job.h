@@ -21,11 +21,9 @@ class Job {
 
  private:
   bool cuda() const { return json_.at("dialect") == "cuda"; }
-  std::vector<PlacedBuffer> placed() const;
   std::uint32_t most_lanes() const;
   std::size_t most_groups() const;
   std::size_t cell_bytes(std::size_t device_bytes, std::size_t threads) const;
-  base::Result<void> map_buffers();
   base::Result<LoadedObject> load_locked() const;
   base::Result<GroupPlan> plan_of(const base::Json& launch, const ks::Attachment& object) const;
   base::Json trace() const;

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "simt/engine/fiber.h"
+#include "simt/engine/sanitizer.h"
 
 namespace ksearch::simt {
 namespace {
@@ -103,6 +104,9 @@ bool Machine::run(const GroupPlan& plan,
     whole = false;
     running_ = 0;
     in_hook_ = 0;
+    // Those of this stack that were left for a lane's.
+    constexpr std::size_t kLeft = 64 << 10;
+    forget_frames(static_cast<std::byte*>(__builtin_frame_address(0)) - kLeft, kLeft);
     tell_stop();
   }
   watch_.end_launch();

@@ -4,6 +4,7 @@
 // to the next lane directly.
 #pragma once
 
+#include <algorithm>
 #include <csetjmp>
 #include <csignal>
 #include <cstdint>
@@ -203,6 +204,14 @@ class Machine {
   volatile std::uint64_t refused_argument_ = 0;
   std::vector<std::byte> signal_stack_;
 };
+
+[[gnu::always_inline]] inline bool Machine::same_place(const Fiber& a, const Fiber& b) {
+  if (a.wait != b.wait || a.resolve != b.resolve || a.lane.depth != b.lane.depth) return false;
+  const std::uint32_t n = std::min(a.lane.depth, ks::Lane::kDeepest);
+  for (std::uint32_t i = 0; i < n; ++i)
+    if (a.lane.path[i] != b.lane.path[i]) return false;
+  return true;
+}
 
 /// The machine of the calling OS thread: functions that an object calls, and signal handlers, have
 /// no other way to it.

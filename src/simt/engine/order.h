@@ -74,10 +74,21 @@ class Order {
     return r == Relation::before || (r == Relation::by_lane && lane(before) == lane(now)) ||
            (some_met_ && ordered_for_some(before, now));
   }
+  /// The same where both may be of one thread. Lanes of one interval are told apart at once.
+  [[gnu::always_inline]] bool same_thread_or_ordered(Stamp before, Stamp now, MemoryKind memory) {
+    if ((before ^ now) < 2) return true;
+    return !other_lane(before, now) && ordered(before, now, memory);
+  }
+  /// Surely another lane of the SIMD-group, that nothing has ordered since.
+  bool other_lane(Stamp before, Stamp now) const {
+    return before >> 6 == now >> 6 && (before ^ now) >= 2 && !some_met_;
+  }
   /// A cheap test for most of what is ordered: a barrier of the running group came after it.
   bool long_ago(Stamp before, MemoryKind memory) const {
     return memory == MemoryKind::group && before >> 6 < since_barrier_;
   }
+  /// The first stamp of threadgroup memory after that barrier.
+  Stamp first_since_barrier() const { return since_barrier_ << 6; }
   /// Whether the interval is of this launch; of the group that runs.
   bool of_this_launch(Stamp stamp) const { return intervals_[stamp >> 6].launch == launch_; }
   bool of_this_group(Stamp stamp) const {

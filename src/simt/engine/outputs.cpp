@@ -37,7 +37,7 @@ std::size_t first_unwritten(const SharedState& shared, const PlacedBuffer& buffe
 
 void check_covered(const SharedState& shared, const PlacedBuffer& buffer, Findings& findings) {
   const Touched used = touched(shared, buffer);
-  const std::size_t unwritten = buffer.bytes - used.written - used.unwatched;
+  const std::size_t unwritten = buffer.bytes - used.written - used.before - used.unwatched;
   if (unwritten == 0) return;
   const std::size_t first = first_unwritten(shared, buffer, used.unwatched == 0);
   RawFinding f = finding_of(kind::kUncoveredOutput, buffer, first);
@@ -51,7 +51,7 @@ void check_defined(SharedState& shared, const PlacedBuffer& buffer, Findings& fi
   const Region& device = shared.device;
   shared.cells.each(
       buffer.offset, buffer.bytes, [&](std::size_t at, std::size_t bytes, const Cell& cell) {
-        if (cell.writer == 0) return;
+        if (cell.writer == 0 || cell.writer == shared.before) return;
         const ks::Meta meta = device.meta(device.data() + at);
         const auto* shadow = static_cast<const unsigned char*>(meta.shadow);
         const auto* bad = std::find_if(shadow, shadow + bytes, [](auto byte) { return byte != 0; });
@@ -79,7 +79,8 @@ Touched touched(const SharedState& shared, const PlacedBuffer& buffer) {
   shared.cells.each(buffer.offset, buffer.bytes,
                     [&](std::size_t, std::size_t bytes, const Cell& cell) {
                       if (cell.reader != 0) sum.read += bytes;
-                      if (cell.writer != 0) sum.written += bytes;
+                      if (cell.writer != 0)
+                        (cell.writer == shared.before ? sum.before : sum.written) += bytes;
                     });
   sum.unwatched = shared.cells.unwatched(buffer.offset, buffer.bytes);
   return sum;

@@ -12,9 +12,10 @@ namespace ksearch::simt {
 void check_outputs(SharedState& shared, const std::vector<PlacedBuffer>& buffers,
                    Findings& findings);
 
-/// Bytes of the buffer that were read and written at least once, and those nobody could watch.
+/// Bytes of the buffer that were read and written at least once, those that cases before wrote and
+/// this one did not, and those nobody could watch.
 struct Touched {
-  std::uint64_t read = 0, written = 0, unwatched = 0;
+  std::uint64_t read = 0, written = 0, before = 0, unwatched = 0;
 };
 Touched touched(const SharedState& shared, const PlacedBuffer& buffer);
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -48,6 +49,8 @@ struct SharedState {
     return i == kNobody ? nullptr : &buffers[i];
   }
 
+  /// The bytes of the buffer whose entry is not 0 are written, by what ran before.
+  void mark_written(const PlacedBuffer& buffer, std::span<const std::byte> written);
   /// Another buffer, in room that `device` has; before any group runs.
   void add(const PlacedBuffer& buffer);
 
@@ -61,6 +64,8 @@ struct SharedState {
   Intervals intervals;
   Sites sites;
   ObjectRange object;
+  /// What wrote bytes of outputs before this run; 0 where nothing did.
+  Stamp before = 0;
   /// Groups that run at the same time need each other's order: run the job again on one thread.
   std::atomic<bool> again{false};
 };

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "simt/engine/watch_quick.h"
+
 namespace ksearch::simt {
 namespace {
 
@@ -59,7 +61,17 @@ PlacedBuffer* Watch::buffer_at(std::size_t offset) {
   return after == buffers_.begin() ? nullptr : &*(after - 1);
 }
 
-ks::Meta Watch::access_any(const void* at, std::size_t bytes, Use use, const void* pc) {
+/// The buffer an address between buffers is told of: the one that ends or begins closer to it.
+PlacedBuffer* Watch::nearest_buffer(std::size_t offset) {
+  PlacedBuffer* const below = buffer_at(offset);
+  if (!below) return &buffers_.front();
+  PlacedBuffer* const above = below + 1;
+  const std::size_t end = below->offset + below->bytes;
+  if (above == buffers_.data() + buffers_.size() || offset < end) return below;
+  return above->offset - offset < offset - end ? above : below;
+}
+
+ks::Meta Watch::access(const void* at, std::size_t bytes, Use use, const void* pc) {
   settle();
   const auto* p = static_cast<const std::byte*>(at);
   if (bytes > kWidest) return nowhere(use.store);
@@ -107,8 +119,7 @@ ks::Meta Watch::outside_buffer(const std::byte* at, std::size_t bytes, Use use, 
   if (buffers_.empty()) return nowhere(use.store);
   const std::size_t offset = device().offset(at);
   PlacedBuffer* buffer = buffer_at(offset);
-  // Before the first one: counted from its start.
-  PlacedBuffer& nearest = buffer ? *buffer : buffers_.front();
+  PlacedBuffer& nearest = *nearest_buffer(offset);
   const auto distance =
       static_cast<std::int64_t>(offset) - static_cast<std::int64_t>(nearest.offset);
   RawFinding f = finding(kind::kOutOfBounds, {pc});
@@ -119,7 +130,7 @@ ks::Meta Watch::outside_buffer(const std::byte* at, std::size_t bytes, Use use, 
   findings_.add(std::move(f));
   // The part inside counts as used: it is no element that was left out.
   if (const std::size_t within = offset - nearest.offset;
-      buffer && within < buffer->bytes && use.store)
+      buffer == &nearest && within < buffer->bytes && use.store)
     check_cells({.at = at,
                  .bytes = buffer->bytes - within,
                  .offset = offset,

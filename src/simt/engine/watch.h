@@ -53,19 +53,11 @@ class Watch {
   void end_launch();
 
   /// Before a store, after a load. What comes back holds `bytes` bytes of shadow.
-  [[gnu::always_inline]] ks::Meta access(const void* at, std::size_t bytes, Use use,
-                                         const void* pc) {
-    if (!pending_ && !copies_.any()) [[likely]] {
-      const std::size_t offset = group_.offset(at);
-      if (offset < group_.size() && array_holds(offset, bytes) &&
-          quick(MemoryKind::group, offset, bytes, use, pc, false)) {
-        if (use.load) group_read_ += bytes;
-        if (use.store) group_written_ += bytes;
-        return group_.meta(at);
-      }
-    }
-    return access_any(at, bytes, use, pc);
-  }
+  ks::Meta access(const void* at, std::size_t bytes, Use use, const void* pc);
+  /// The same, without a call, for what most accesses are: threadgroup memory that since the last
+  /// barrier of the group was at most read. False: it is for `access` to look at.
+  [[gnu::always_inline]] bool quick_group_access(const void* at, std::size_t bytes, bool store,
+                                                 const void* pc);
   void copy(void* to, const void* from, std::size_t bytes, const void* pc);
   void fill(void* to, int byte, std::size_t bytes, const void* pc);
   void set_defined(const void* at, std::size_t bytes);
@@ -145,7 +137,6 @@ class Watch {
     const auto left = reinterpret_cast<const std::uint32_t*>(to_end_.data())[offset / kGroupBlock];
     return offset % kGroupBlock + bytes <= left;
   }
-  ks::Meta access_any(const void* at, std::size_t bytes, Use use, const void* pc);
   ks::Meta device_access(const std::byte* at, std::size_t bytes, Use use, const void* pc);
   ks::Meta outside_buffer(const std::byte* at, std::size_t bytes, Use use, const void* pc);
   ks::Meta group_access(const std::byte* at, std::size_t bytes, Use use, const void* pc);
@@ -161,6 +152,7 @@ class Watch {
   /// Told at the end of the group, where nobody wrote it at the same time.
   void note_unwritten(const char* kind, const Touch& touch, std::size_t i, std::string detail);
   PlacedBuffer* buffer_at(std::size_t offset);
+  PlacedBuffer* nearest_buffer(std::size_t offset);
   RawFinding race(Stamp other, Site other_site, bool other_writes, const Touch& touch,
                   std::size_t i);
   GroupArray& add_group_array(const void* key, std::size_t bytes, std::string name);
@@ -174,8 +166,11 @@ class Watch {
   void learn_site(std::pair<const void*, Site>& cached, const void* pc) {
     cached = {pc, shared_.sites.number(pc)};
   }
+  std::pair<const void*, Site>& site_entry(const void* pc) {
+    return site_cache_[(reinterpret_cast<std::uintptr_t>(pc) >> 2) % site_cache_.size()];
+  }
   [[gnu::always_inline]] Site site(const void* pc) {
-    auto& cached = site_cache_[(reinterpret_cast<std::uintptr_t>(pc) >> 2) % site_cache_.size()];
+    auto& cached = site_entry(pc);
     if (cached.first != pc) [[unlikely]]
       learn_site(cached, pc);
     return cached.second;
@@ -205,43 +200,5 @@ class Watch {
   Pages to_end_;
   Pages zeros_, waste_;
 };
-
-[[gnu::always_inline]] inline bool Watch::quick(MemoryKind memory, std::size_t offset,
-                                                std::size_t bytes, Use use, const void* pc,
-                                                bool initialised) {
-  if (use.atomic || offset % Cells::kPage + bytes > Cells::kPage || order_.full()) return false;
-  const Cells::Run run = cells(memory).cover(offset, bytes);
-  if (!run.first) [[unlikely]]
-    return false;
-  const Stamp now = order_.stamp(running_.simdgroup, running_.lane, false);
-  const auto safe = [&](Stamp stamp) __attribute__((always_inline)) {
-    return (stamp | 1u) == (now | 1u) || order_.long_ago(stamp, memory) ||
-           order_.ordered(stamp, now, memory);
-  };
-  const auto unused = [&](Stamp stamp) __attribute__((always_inline)) {
-    return stamp == 0 || safe(stamp);
-  };
-  Cell* const end = run.first + (bytes >> run.shift);
-  if (use.store) {
-    for (const Cell* cell = run.first; cell != end; ++cell)
-      if (!unused(cell->writer) || !unused(cell->reader) || !unused(cell->other_reader))
-        return false;
-    const Site where = site(pc);
-    for (Cell* cell = run.first; cell != end; ++cell) {
-      cell->writer = now;
-      cell->writer_site = where;
-    }
-    return true;
-  }
-  for (const Cell* cell = run.first; cell != end; ++cell)
-    if (cell->writer == 0 ? !initialised : !safe(cell->writer)) return false;
-  for (Cell* cell = run.first; cell != end; ++cell) {
-    if (cell->reader == now) continue;
-    const bool first = unused(cell->reader);
-    (first ? cell->reader : cell->other_reader) = now;
-    (first ? cell->reader_site : cell->other_reader_site) = site(pc);
-  }
-  return true;
-}
 
 }  // namespace ksearch::simt

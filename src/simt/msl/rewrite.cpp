@@ -11,8 +11,10 @@ base::Result<Rewritten> rewrite(std::string_view preprocessed, const Wanted& wan
   const Scopes scopes = source::find_scopes(source);
   KS_TRY(const std::string table, collect_kernels(source, scopes, wanted.kernels));
   KS_RETURN_IF_ERROR(place_group_storage(source, scopes));
+  check_thread_limits(source, scopes);
   Rewritten result;
   result.meets = source::number_meetings(source, scopes, waits_for_lanes) > 0;
+  check_casts(source, scopes);
   drop_duplicates(source);
   respell(source);
   result.source = source::write(source) + "\n#line 1 \"ks_table.h\"\n" + table;

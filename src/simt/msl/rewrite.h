@@ -5,7 +5,9 @@
 //   function_constants  constant T n [[function_constant(i)]];  ->  its value
 //   kernels             kernels, their parameters, their instantiations  ->  a table
 //   group_storage       threadgroup T a[n];  ->  one array a group
+//   thread_limits       [[max_total_threads_per_threadgroup(n)]] is looked at when a thread starts
 //   meetings            calls that wait for other lanes get their numbers
+//   aligned             wide values behind a cast are read and written where they may be
 //   duplicates          declarations that differ in address spaces alone: the first stays
 //   spelling            address spaces, literals, static_cast
 //
@@ -51,8 +53,10 @@ base::Result<void> bind_function_constants(Source& source,
 base::Result<std::string> collect_kernels(Source& source, const Scopes& scopes,
                                           const std::set<std::string>& wanted);
 base::Result<void> place_group_storage(Source& source, const Scopes& scopes);
+void check_thread_limits(Source& source, const Scopes& scopes);
 /// Whether a function of Metal's library waits for other lanes.
 bool waits_for_lanes(const std::string& name);
+void check_casts(Source& source, const Scopes& scopes);
 void drop_duplicates(Source& source);
 void respell(Source& source);
 

@@ -6,33 +6,21 @@
 #include <map>
 #include <set>
 
+#include "simt/msl/declarator.h"
+
 namespace ksearch::simt::msl {
 namespace {
-
-bool names_space(const Token& token) {
-  return token.is("device") || token.is("constant") || token.is("thread") ||
-         token.is("threadgroup");
-}
-bool is_qualifier(const Token& token) {
-  return token.is("const") || token.is("volatile") || token.is("static") || token.is("constexpr") ||
-         token.is("inline") || token.is("typename");
-}
-
-/// `device const float* p`, up to its name (or to where it would stand).
-struct Declarator {
-  std::string type, space;
-  bool pointer = false;  ///< or a reference
-  std::size_t name = 0;  ///< index of the name, or of what stands in its place
-  bool array = false;
-};
 
 class SpaceChecker {
  public:
   SpaceChecker(const Source& source, const Scopes& scopes, const std::string& file)
-      : source_(source), tokens_(source.tokens), scopes_(scopes), file_(file) {}
+      : source_(source),
+        tokens_(source.tokens),
+        scopes_(scopes),
+        file_(file),
+        types_(type_names(source)) {}
 
   std::vector<std::string> run() {
-    collect_types();
     for (const Function& function : scopes_.functions) collect_parameters(function);
     for (const Function& function : scopes_.functions) body(function);
     members();
@@ -47,62 +35,14 @@ class SpaceChecker {
       said_.push_back(fmt::format("{}: {}", tokens_[i].place(), what));
   }
 
-  void collect_types() {
-    for (const char* scalar : {"float", "half", "bfloat", "int", "uint", "short", "ushort", "char",
-                               "uchar", "long", "ulong", "bool"}) {
-      types_.insert(scalar);
-      for (const char* n : {"2", "3", "4"}) types_.insert(std::string(scalar) + n);
-    }
-    for (const char* name : {"int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t",
-                             "int64_t", "uint64_t", "size_t", "void", "unsigned"})
-      types_.insert(name);
-    for (std::size_t i = 0; i + 1 < tokens_.size(); ++i)
-      if ((tokens_[i].is("struct") || tokens_[i].is("union")) && tokens_[i + 1].is_identifier() &&
-          (i == 0 || (!tokens_[i - 1].is("<") && !tokens_[i - 1].is(","))))
-        types_.insert(tokens_[i + 1].spelling);
-  }
-
-  /// Reads a declaration's type and pointers from `i` on.
-  Declarator read(std::size_t i, std::size_t end) const {
-    Declarator d;
-    for (; i < end; ++i) {
-      const Token& token = tokens_[i];
-      if (token.kind == Token::Kind::attribute || is_qualifier(token)) continue;
-      if (names_space(token)) {
-        // float* thread* p: the last one is the pointer's own.
-        if (!d.pointer) d.space = token.spelling;
-        continue;
-      }
-      if (!token.is_identifier() || !d.type.empty()) break;
-      d.type = token.spelling;
-      while (i + 2 < end && tokens_[i + 1].is("::")) {
-        i += 2;
-        d.type = tokens_[i].spelling;
-      }
-      if (i + 1 < end && tokens_[i + 1].is("<")) {
-        const std::size_t after = source_.after_angle(i + 1);
-        if (after == i + 1) return {};
-        i = after - 1;
-      }
-    }
-    while (i < end && (tokens_[i].is("*") || tokens_[i].is("&") || tokens_[i].is("const") ||
-                       names_space(tokens_[i]))) {
-      d.pointer = d.pointer || tokens_[i].is("*") || tokens_[i].is("&");
-      ++i;
-    }
-    d.name = i;
-    d.array = i + 1 < end && tokens_[i].is_identifier() && tokens_[i + 1].is("[");
-    return d;
-  }
-
   /// f(declarator, the token after it) for each parameter, in order.
   template <class F>
   void each_parameter(const Function& function, F&& f) {
     const std::size_t open = function.name_at + 1;
     const std::size_t close = source_.after_closing(open) - 1;
     for (std::size_t from = open + 1; from < close;) {
-      const std::size_t to = argument_end(from, close);
-      f(read(from, to), to);
+      const std::size_t to = argument_end(source_, from, close);
+      f(read_declarator(source_, from, to), to);
       from = to + 1;
     }
   }
@@ -114,19 +54,6 @@ class SpaceChecker {
       spaces.push_back(d.pointer || d.array ? d.space : "");
     });
     parameters_[function.name].push_back(std::move(spaces));
-  }
-
-  /// The comma or the end that closes the argument at `from`.
-  std::size_t argument_end(std::size_t from, std::size_t close) const {
-    for (std::size_t i = from; i < close; ++i) {
-      if (tokens_[i].is("(") || tokens_[i].is("[") || tokens_[i].is("{"))
-        i = source_.after_closing(i) - 1;
-      else if (tokens_[i].is("<") && source_.after_angle(i) > i && source_.after_angle(i) <= close)
-        i = source_.after_angle(i) - 1;
-      else if (tokens_[i].is(","))
-        return i;
-    }
-    return close;
   }
 
   bool begins_statement(std::size_t i) const {
@@ -171,7 +98,7 @@ class SpaceChecker {
         convert(i, known->second, i + 2, spaces);
       return;
     }
-    const Declarator d = read(i, end);
+    const Declarator d = read_declarator(source_, i, end);
     if (d.type.empty() || d.type == "auto" || d.name >= end || !tokens_[d.name].is_identifier())
       return;
     const Token& after = tokens_[d.name + 1];
@@ -206,10 +133,10 @@ class SpaceChecker {
   std::string space_of(std::size_t i, const Spaces& spaces) const {
     if (i + 2 >= tokens_.size()) return {};
     if (tokens_[i].is("reinterpret_cast") && tokens_[i + 1].is("<"))
-      return read(i + 2, source_.after_angle(i + 1) - 1).space;
+      return read_declarator(source_, i + 2, source_.after_angle(i + 1) - 1).space;
     if (tokens_[i].is("(")) {
       const std::size_t after = source_.after_closing(i);
-      const Declarator d = read(i + 1, after - 1);
+      const Declarator d = read_declarator(source_, i + 1, after - 1);
       return d.pointer && d.name == after - 1 ? d.space : "";
     }
     const bool address = tokens_[i].is("&");
@@ -240,7 +167,7 @@ class SpaceChecker {
       return;
     }
     if (end <= from || value >= tokens_.size()) return;
-    const Declarator d = read(from, end);
+    const Declarator d = read_declarator(source_, from, end);
     if (!d.pointer || d.name != end || (d.space.empty() && !types_.contains(d.type))) return;
     if (d.space.empty())
       say(i, "this cast names no address space: Apple's compiler refuses it");
@@ -256,7 +183,7 @@ class SpaceChecker {
     const std::size_t close = std::min(source_.after_closing(i + 1) - 1, end);
     std::size_t number = 0;
     for (std::size_t from = i + 2; from < close; ++number) {
-      const std::size_t to = argument_end(from, close);
+      const std::size_t to = argument_end(source_, from, close);
       const std::string space = space_of(from, spaces);
       const bool none =
           !space.empty() &&
@@ -278,7 +205,7 @@ class SpaceChecker {
       if (scopes_.function_of[i] >= 0 || !begins_statement(i) ||
           !types_.contains(tokens_[i].spelling))
         continue;
-      const Declarator d = read(i, tokens_.size() - 2);
+      const Declarator d = read_declarator(source_, i, tokens_.size() - 2);
       if (d.pointer && d.space.empty() && types_.contains(d.type) &&
           tokens_[d.name].is_identifier() && tokens_[d.name + 1].is(";"))
         say(d.name, fmt::format("member {} names no address space: Apple's compiler refuses it",
@@ -290,7 +217,8 @@ class SpaceChecker {
   const std::vector<Token>& tokens_;
   const Scopes& scopes_;
   const std::string& file_;
-  std::set<std::string> types_, pointers_, arrays_;
+  const std::set<std::string> types_;
+  std::set<std::string> pointers_, arrays_;
   std::map<std::string, std::vector<std::vector<std::string>>> parameters_;
   std::vector<std::string> said_;
 };

@@ -162,8 +162,8 @@ int number_meetings(Source& source, const Scopes& scopes, Meets meets_itself) {
   for (const Place& place : places) {
     Token& first = source.tokens[place.from];
     Token& last = source.tokens[place.last];
-    first.written =
-        fmt::format("ks::at({}u, [&]() -> decltype(auto) {{ return {}", ++number, first.written);
+    first.written = fmt::format("ks::at({}u, [&]() KS_IN_LINE -> decltype(auto) {{ return {}",
+                                ++number, first.written);
     last.written += "; })";
   }
   return number;

@@ -11,6 +11,7 @@ namespace {
 struct Waiter {
   std::set<std::string> names;
   std::size_t open = 0, close = 0;
+  bool is_object = false;  ///< of a class or a lambda: a template may be given it
   bool waits = false;
 };
 
@@ -32,18 +33,28 @@ std::string class_around(const Source& source, std::size_t i) {
   return {};
 }
 
-/// auto name = [...](...) { ... };
+/// Whether the [ at `i` begins a lambda, not an element.
+bool begins_lambda(const Source& source, std::size_t i) {
+  if (!source.tokens[i].is("[") || i == 0) return false;
+  const Token& before = source.tokens[i - 1];
+  return before.is("=") || before.is("(") || before.is(",") || before.is("{") ||
+         before.is("return");
+}
+
+/// [...](...) { ... }; with the name of `auto name = `.
 void add_lambdas(const Source& source, std::vector<Waiter>& bodies) {
   for (std::size_t i = 1; i + 2 < source.tokens.size(); ++i) {
-    if (!source.tokens[i].is_identifier() || !source.tokens[i + 1].is("=") ||
-        !source.tokens[i + 2].is("["))
-      continue;
-    std::size_t open = source.after_closing(i + 2);
+    if (!begins_lambda(source, i)) continue;
+    std::size_t open = source.after_closing(i);
     while (open < source.tokens.size() && !source.tokens[open].is("{") &&
-           !source.tokens[open].is(";") && !source.tokens[open].is(","))
+           !source.tokens[open].is(";") && !source.tokens[open].is(",") &&
+           !source.tokens[open].is(")"))
       open = source.tokens[open].is("(") ? source.after_closing(open) : open + 1;
-    if (open < source.tokens.size() && source.tokens[open].is("{"))
-      bodies.push_back({{source.tokens[i].spelling}, open, source.after_closing(open) - 1});
+    if (open >= source.tokens.size() || !source.tokens[open].is("{")) continue;
+    Waiter body{{}, open, source.after_closing(open) - 1, true};
+    if (i >= 2 && source.tokens[i - 1].is("=") && source.tokens[i - 2].is_identifier())
+      body.names.insert(source.tokens[i - 2].spelling);
+    bodies.push_back(std::move(body));
   }
 }
 
@@ -93,6 +104,25 @@ void add_variables(const Source& source, std::string_view type, std::set<std::st
   }
 }
 
+namespace {
+
+/// Variables whose type is a parameter of a template: template <class Op> T f(T x, Op op).
+std::set<std::string> of_template_type(const Source& source) {
+  std::set<std::string> types, names;
+  const std::vector<Token>& tokens = source.tokens;
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (!tokens[i].is("template") || !tokens[i + 1].is("<")) continue;
+    const std::size_t after = source.after_angle(i + 1);
+    for (std::size_t k = i + 2; k + 1 < after; ++k)
+      if ((tokens[k].is("class") || tokens[k].is("typename")) && tokens[k + 1].is_identifier())
+        types.insert(tokens[k + 1].spelling);
+  }
+  for (const std::string& type : types) add_variables(source, type, names);
+  return names;
+}
+
+}  // namespace
+
 std::set<std::string> waiting_names(const Source& source, const Scopes& scopes,
                                     Meets meets_itself) {
   std::vector<Waiter> bodies;
@@ -100,6 +130,7 @@ std::set<std::string> waiting_names(const Source& source, const Scopes& scopes,
     Waiter body{{function.name}, function.open, function.close};
     if (function.name == "operator" && source.tokens[function.name_at + 1].is("(")) {
       body.names.clear();
+      body.is_object = true;
       if (const std::string type = class_around(source, function.head); !type.empty())
         add_variables(source, type, body.names);
     }
@@ -118,6 +149,7 @@ std::set<std::string> waiting_names(const Source& source, const Scopes& scopes,
       }
       if (!body.waits) continue;
       waiting.insert(body.names.begin(), body.names.end());
+      if (body.is_object) waiting.merge(of_template_type(source));
       grown = true;
     }
   }

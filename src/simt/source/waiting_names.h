@@ -1,5 +1,6 @@
 // Which names, called, may wait for other lanes: operations of the dialect's own, functions and
-// lambdas whose bodies call such a name, variables of classes whose operator() does.
+// lambdas whose bodies call such a name, variables of classes whose operator() does; then also
+// variables whose type a template leaves open.
 #pragma once
 
 #include <set>

@@ -84,7 +84,10 @@ TEST_P(MetalCatalog, EveryProgramIsCleanAndRightOnOddShapes) {
     const auto program = kernel::load_program(path, bench->task.definition);
     ASSERT_TRUE(program) << program.error().text();
     std::string at;
-    const auto result = bench->judge->check_tiny(*program, all ? 1000 : 2, schedules, at);
+    const auto expert = std::ranges::find(bench->task.experts, path, &task::Expert::path);
+    const auto result =
+        bench->judge->check_tiny(*program, all ? 1000 : 2, schedules, at,
+                                 expert == bench->task.experts.end() ? nullptr : &*expert);
     EXPECT_TRUE(result) << fs::relative(path, kRoot) << " on " << at << ": "
                         << (result ? "" : text(result.error()));
     ++checked;

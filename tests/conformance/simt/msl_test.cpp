@@ -12,6 +12,7 @@
 #include "simt/check.h"
 #include "simt/fill.h"
 #include "simt/object.h"
+#include "unit/simt/test_machine.h"
 
 namespace ksearch::tests {
 namespace {
@@ -31,7 +32,7 @@ class Msl : public testing::TestWithParam<std::string> {
   void SetUp() override {
     const auto clang = simt::find_clang(os::current_environment());
     if (!clang) GTEST_SKIP() << clang.error().text();
-    const auto sandbox = os::Sandbox::find({});
+    const auto sandbox = test_sandbox();
     if (!sandbox) GTEST_SKIP() << sandbox.error().text();
     builder_.emplace(*clang, *sandbox, os::cache_folder(os::current_environment()));
   }
@@ -43,7 +44,7 @@ class Msl : public testing::TestWithParam<std::string> {
 
   std::optional<simt::Report> run(const Sheet& sheet, const std::string& schedule, int optimize) {
     simt::CheckOptions options;
-    options.worker = {KSEARCH_SIMT_WORKER, "worker", "simt"};
+    options.worker = test_worker();
     options.schedule = *simt::parse_schedule(schedule);
     options.optimize = optimize;
     options.trace_groups = 0;  // outputs and findings are looked at

@@ -30,8 +30,8 @@ class Correspondents : public testing::Test {
     return program->ask({7, 1, "code", "T", "the question"});
   }
   static std::string text(const LetterReply& reply) {
-    const auto* raw = std::get_if<llm::RawReply>(&reply);
-    return raw ? raw->text : "lost: " + std::get<Lost>(reply).reason;
+    const auto* raw = std::get_if<llm::RawReply>(&reply.what);
+    return raw ? raw->text : "lost: " + std::get<Lost>(reply.what).reason;
   }
   std::optional<os::TempFolder> folder_;
 };

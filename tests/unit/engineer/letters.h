@@ -66,10 +66,10 @@ class Scripted final : public Correspondent {
   std::string name() const override { return "scripted"; }
   LetterReply ask(const Letter& letter) override {
     letters.push_back(letter);
-    if (answers_.empty()) return Lost{"nothing more to say"};
+    if (answers_.empty()) return {Lost{"nothing more to say"}};
     llm::RawReply reply{std::move(answers_.front())};
     answers_.pop_front();
-    return reply;
+    return {std::move(reply)};
   }
   std::vector<Letter> letters;
 

@@ -1,6 +1,7 @@
 // Every prompt is pinned by a golden file; the common prefix is long; a wrong file is an error.
 #include "engineer/prompts.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -175,6 +176,17 @@ TEST(Prompts, ALargeTreeIsCutToItsBudgetAndSaid) {
   std::printf("prompt for 1000 nodes: %.2f ms\n", took.count());
   ASSERT_EQ(question.notes.size(), 1u);
   EXPECT_THAT(question.notes[0], HasSubstr("section tree cut by"));
+}
+
+TEST(Prompts, EachDialectHasItsRules) {
+  for (const kernel::Dialect dialect : {kernel::Dialect::cpp, kernel::Dialect::mlx}) {
+    Brief brief = softmax_brief();
+    brief.dialect = dialect;
+    const auto prompts = Prompts::load(source_dir() / "knowledge/prompts", brief);
+    ASSERT_TRUE(prompts) << prompts.error().text();
+    EXPECT_THAT(prompts->spec(),
+                testing::HasSubstr(fmt::format("Dialect `{}`", kernel::name(dialect))));
+  }
 }
 
 }  // namespace

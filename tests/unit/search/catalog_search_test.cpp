@@ -6,7 +6,11 @@
 #include <filesystem>
 
 #include "engineer/catalog.h"
+#include "engineer/describe.h"
+#include "engineer/seeded.h"
+#include "engineer/written.h"
 #include "os/files.h"
+#include "unit/engineer/letters.h"
 #include "unit/search/scripted.h"
 
 namespace ksearch::search {
@@ -80,6 +84,70 @@ TEST_P(CatalogSearch, ReachesEveryStepThatTheMachineCanRun) {
       EXPECT_TRUE(node && node->closed()) << step.name;
     }
   }
+}
+
+/// Somebody who writes: plans one node under the best program, and then writes a program for it.
+class Writer final : public engineer::Correspondent {
+ public:
+  explicit Writer(std::string program) : program_(std::move(program)) {}
+  std::string name() const override { return "writer"; }
+  engineer::LetterReply ask(const engineer::Letter& letter) override {
+    letters.push_back(letter);
+    if (!letter.plan)
+      return {llm::RawReply{letter.kind == "code" ? program_
+                                                  : "```json\n{\"exhausted\": \"done\"}\n```"}};
+    if (letter.kind == "plan-propose" && planned_++ == 0)
+      return {llm::RawReply{R"({"ops": [{"op": "insert_node", "parent_id": "vector_rows", "node":
+        {"node_id": "mine", "action": {"title": "my own", "score_0_to_1": 0.9}}}]})"}};
+    return {llm::RawReply{R"({"ops": [], "why": "nothing more"})"}};
+  }
+  std::vector<engineer::Letter> letters;
+
+ private:
+  std::string program_;
+  int planned_ = 0;
+};
+
+TEST(SeededSearch, TheCatalogGoesFirstAndItsProgramsStandInTheLetters) {
+  const kernel::Definition definition = definition_of("softmax");
+  const auto catalog =
+      engineer::load_catalog(fs::path(KSEARCH_SOURCE_DIR) / "catalog/softmax/cpp", definition);
+  ASSERT_TRUE(catalog.has_value());
+  engineer::CatalogContext context;
+  context.catalog = &*catalog;
+  context.definition = &definition;
+  context.device = machine(true);
+  engineer::CatalogPlanner first_planner(context);
+  engineer::CatalogCoder first_coder(&*catalog);
+  kernel::Program mine = catalog->find("vector_rows")->program;
+  mine.sources.front().text += "\nstatic int mine = 1;\n";
+  Writer writer(engineer::describe(mine));
+  engineer::WrittenPlanner then_planner(&engineer::softmax_prompts(), &writer);
+  engineer::WrittenCoder then_coder(&engineer::softmax_prompts(), &definition, &writer);
+  engineer::SeededPlanner planner(&*catalog, &first_planner, &then_planner);
+  engineer::SeededCoder coder(&*catalog, &first_coder, &then_coder);
+  base::ManualClock clock;
+  const Hands hands{&planner, &coder,
+                    [&](const evaluate::EvaluateRequest& request, const evaluate::Progress&) {
+                      const bool own = request.program.hash() == mine.hash();
+                      return kernel::EvaluateReply{measured(own ? 9 : 1)};
+                    },
+                    [](const CertifyRequest&, const evaluate::Progress&) {
+                      return CertifyReply{certificate(true)};
+                    }};
+  Config c = config();
+  c.task = "softmax";
+  Engine engine = Engine::make(c).value();
+  ASSERT_TRUE(run_one_at_a_time(engine, {}, hands, {.clock = &clock}).has_value());
+  EXPECT_EQ(engine.best()->node_id, "mine") << engine.end_reason();
+  ASSERT_FALSE(writer.letters.empty());
+  EXPECT_EQ(writer.letters.front().kind, "plan-propose") << "the catalog's steps came first";
+  for (const engineer::Step& step : catalog->steps)
+    if (!step.needs) EXPECT_TRUE(engine.tree().find(step.name)->closed()) << step.name;
+  const auto code = std::ranges::find(writer.letters, "code", &engineer::Letter::kind);
+  ASSERT_NE(code, writer.letters.end());
+  const std::string& source = catalog->find("vector_rows")->program.sources.front().text;
+  EXPECT_NE(code->text.find(source), std::string::npos) << "the parent is a step of the catalog";
 }
 
 std::vector<std::string> tasks() {

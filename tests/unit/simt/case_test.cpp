@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "os/files.h"
 #include "simt/fill.h"
@@ -52,6 +54,30 @@ TEST(Fill, HalfIsRoundedOnce) {
   std::uint16_t bits = 0;
   ASSERT_TRUE(fill(buffer, std::as_writable_bytes(std::span(&bits, 1))));
   EXPECT_EQ(bits, 0x3c01);
+}
+
+TEST(Fill, HalfIsTheNearestAndEvenInTheMiddle) {
+  const auto half = [](double value) {
+    const std::string bytes = encode(kernel::DType::float16, value);
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, bytes.data(), sizeof(bits));
+    return bits;
+  };
+  // Each half, what lies in the middle between it and the next one, and a hair beside that.
+  for (std::uint16_t bits = 0; bits < 0x7c00; ++bits) {
+    const auto above = static_cast<std::uint16_t>(bits + 1);
+    const double value = kernel::float_from_half(bits);
+    const double next = above < 0x7c00 ? kernel::float_from_half(above) : 65536;
+    const double middle = (value + next) / 2;
+    ASSERT_EQ(half(value), bits);
+    ASSERT_EQ(half(-value), bits | 0x8000) << value;
+    ASSERT_EQ(half(middle), bits % 2 == 0 ? bits : above) << middle;
+    ASSERT_EQ(half(std::nextafter(middle, 0)), bits) << middle;
+    ASSERT_EQ(half(std::nextafter(middle, 1e300)), above) << middle;
+  }
+  EXPECT_EQ(half(1e300), 0x7c00);
+  EXPECT_EQ(half(-1e-300), 0x8000);
+  EXPECT_EQ(half(std::numeric_limits<double>::quiet_NaN()), 0x7e00);
 }
 
 TEST(Fill, RefusesAListOfAnotherLength) {

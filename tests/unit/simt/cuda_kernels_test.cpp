@@ -519,5 +519,16 @@ TEST_F(CudaKernels, AdamwInPlace) {
   expect_clean(all, {{"p", p}}, 2e-3);
 }
 
+TEST_F(CudaKernels, MoreThreadsThanTheKernelsLaunchBounds) {
+  const std::string source =
+      "template <int n> __global__ void __launch_bounds__(n * 2, 2) fill(float* y) {\n"
+      "  y[threadIdx.x] = 1;\n}\n";
+  EXPECT_EQ(kinds(run(cuda_case(source, {"fill<32>", {1}, {64}, {"y=f32:64"}}))),
+            std::vector<std::string>());
+  const Report report = run(cuda_case(source, {"fill<16>", {1}, {64}, {"y=f32:64"}}));
+  EXPECT_EQ(kinds(report), std::vector<std::string>{"group_size_limit"});
+  EXPECT_EQ(lines(report), std::vector<int>{1});
+}
+
 }  // namespace
 }  // namespace ksearch::simt

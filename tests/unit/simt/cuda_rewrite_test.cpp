@@ -89,10 +89,14 @@ TEST(CudaRewrite, WhatWaitsHasANumber) {
       "__device__ float sum(float v) { return v + __shfl_xor_sync(~0u, v, 1); }\n"
       "__global__ void k(float* y) { y[0] = sum(1); __syncthreads(); group.sync(); "
       "tiles[1].sync(); }\n");
-  EXPECT_TRUE(has(out, "ks::at(1u, [&]() -> decltype(auto) { return __shfl_xor_sync")) << out;
-  EXPECT_TRUE(has(out, "ks::at(2u, [&]() -> decltype(auto) { return sum(1); })")) << out;
-  EXPECT_TRUE(has(out, "ks::at(4u, [&]() -> decltype(auto) { return group.sync(); })")) << out;
-  EXPECT_TRUE(has(out, "ks::at(5u, [&]() -> decltype(auto) { return tiles[1].sync(); })")) << out;
+  EXPECT_TRUE(has(out, "ks::at(1u, [&]() KS_IN_LINE -> decltype(auto) { return __shfl_xor_sync"))
+      << out;
+  EXPECT_TRUE(has(out, "ks::at(2u, [&]() KS_IN_LINE -> decltype(auto) { return sum(1); })")) << out;
+  EXPECT_TRUE(has(out, "ks::at(4u, [&]() KS_IN_LINE -> decltype(auto) { return group.sync(); })"))
+      << out;
+  EXPECT_TRUE(
+      has(out, "ks::at(5u, [&]() KS_IN_LINE -> decltype(auto) { return tiles[1].sync(); })"))
+      << out;
 }
 
 TEST(CudaRewrite, VectorsThroughPointersAreChecked) {

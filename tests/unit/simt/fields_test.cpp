@@ -86,7 +86,7 @@ class Programs : public KernelTest {
     EXPECT_TRUE(cases) << cases.error().text();
     if (!cases) return {};
     CheckOptions options;
-    options.worker = {KSEARCH_SIMT_WORKER, "worker", "simt"};
+    options.worker = test_worker();
     const auto report = check_sequence(*builder_, cases->cases, cases->scratch, options);
     EXPECT_TRUE(report) << report.error().text();
     if (!report) return {};

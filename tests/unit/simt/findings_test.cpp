@@ -216,6 +216,141 @@ TEST_F(Findings_, MisalignedVectorsButNotPackedOnes) {
   EXPECT_EQ(kinds(run(make(kernel("packed_float4"), 1, 1, buffers))), Kinds());
 }
 
+TEST_F(Findings_, AMisalignedVectorCopiedWhole) {
+  const auto kernel = [](const std::string& statement) {
+    return "template <class V> void copy(device V* to, device const float* x) {\n"
+           "  to[0] = *(device const V*)x;\n}\n"
+           "kernel void k(device const float* x [[buffer(0)]], device float4* y [[buffer(1)]],\n"
+           "              device float* z [[buffer(2)]]) {\n  " +
+           statement + "\n}\n";
+  };
+  const std::vector<std::string> buffers = {"x=f32:16:iota", "y=f32:4", "z=f32:8:const:0:inout"};
+  const std::pair<std::string, std::string> statements[] = {
+      {"y[0] = *(device const float4*)(x + 1);", "x"},
+      {"y[0] = *(device const float4*)&x[1];", "x"},
+      {"y[0] = ((device const float4*)(x + 1))[1];", "x"},
+      {"y[0] = *((device const float4*)(x + 1) + 1);", "x"},
+      {"y[0] = *reinterpret_cast<device const float4*>(x + 1);", "x"},
+      {"device const float4* w = (device const float4*)(x + 1); y[0] = w[1];", "x"},
+      {"auto w = reinterpret_cast<device const vec<float, 4>*>(x + 1); y[0] = *w;", "x"},
+      {"copy(y, x + 3);", "x"},
+      {"y[0] = 0; *(device float4*)(z + 1) = *(device const float4*)(x + 4);", "z"},
+      {"y[0] = 0; ((device float4*)(z + 1))[0] = float4(1);", "z"}};
+  for (const auto& [statement, buffer] : statements)
+    for (const int optimize : {0, 2}) {
+      const Report report = run(make(kernel(statement), 1, 1, buffers), {.optimize = optimize});
+      ASSERT_EQ(kinds(report), Kinds{"misaligned_access"}) << statement << optimize;
+      EXPECT_EQ(report.findings[0].buffer, buffer) << statement;
+    }
+}
+
+TEST_F(Findings_, WideValuesBehindCastsThatAreAligned) {
+  const Report report = run(make(
+      "struct Block { half scale; uchar2 bits[2]; };\n"
+      "kernel void k(device const float* x [[buffer(0)]], device float4* y [[buffer(1)]]) {\n"
+      "  device const float4* w = (device const float4*)x + 1;\n"
+      "  const float4 a = *(device const float4*)(x + 4) * *(device const float4*)x;\n"
+      "  const float2 b = ((device const float2*)(x + 2))[1];\n"
+      "  threadgroup float t[8];\n"
+      "  *(threadgroup float4*)(t + 4) = w[0];\n"
+      "  const half s = ((device const Block*)x)[1].scale;\n"
+      "  device const uint* u = (device const uint*)x;\n"
+      "  device const Block* p = (device const Block*)x + u[0];\n"
+      "  const bool first = (device const float*)p == x;\n"
+      "  y[0] = a + b.xyxy + *((threadgroup float4*)t + 1) + float(s) + float(p->scale) + first;\n"
+      "}\n",
+      1, 1, {"x=f32:16:const:0", "y=f32:4"}));
+  EXPECT_EQ(kinds(report), Kinds());
+  EXPECT_EQ(values<float>(report, "y"), (std::vector<float>{1, 1, 1, 1}));
+}
+
+TEST_F(Findings_, MoreThreadsThanTheKernelOrTheDeviceTakes) {
+  const Case all = make(
+      "constant constexpr int kMost = 32;\n"
+      "[[kernel, max_total_threads_per_threadgroup(kMost * 2)]]\n"
+      "void k(device float* y [[buffer(0)]], uint t [[thread_position_in_grid]]) {\n"
+      "  y[t] = 1;\n}\n",
+      2, 64, {"y=f32:128"});
+  EXPECT_EQ(kinds(run(all)), Kinds());
+  Case larger = all;
+  larger.launches[0].group_size[0] = 128;
+  larger.launches[0].groups[0] = 1;
+  const Report report = run(larger);
+  EXPECT_EQ(kinds(report), Kinds{"group_size_limit"});
+  EXPECT_EQ(lines(report), std::vector<int>{5});
+  EXPECT_NE(report.findings[0].message.find("at most 64"), std::string::npos);
+  EXPECT_EQ(kinds(run(all, {.limits = {.threads = 32}})), Kinds{"group_size_limit"});
+}
+
+TEST_F(Findings_, ThreadgroupMemoryOverADevicesLimit) {
+  const Case all = make(
+      "kernel void k(device float* y [[buffer(0)]], uint t [[thread_index_in_threadgroup]]) {\n"
+      "  threadgroup float a[4096];\n  a[t] = 1;\n  y[t] = a[t];\n}\n",
+      1, 32, {"y=f32:32"});
+  EXPECT_EQ(kinds(run(all)), Kinds());
+  EXPECT_EQ(kinds(run(all, {.limits = {.group_memory_bytes = 16384}})), Kinds());
+  EXPECT_EQ(kinds(run(all, {.limits = {.group_memory_bytes = 16380}})),
+            Kinds{"group_memory_limit"});
+}
+
+TEST_F(Findings_, AnAccessJustBeforeABufferIsTheBuffers) {
+  const Report report = run(make(
+      "kernel void k(device const float* x [[buffer(0)]], device const float* w [[buffer(1)]],\n"
+      "              device float* y [[buffer(2)]]) {\n  y[0] = w[-1] + x[4];\n}\n",
+      1, 1, {"x=f32:4:iota", "w=f32:4:iota", "y=f32:1"}));
+  ASSERT_EQ(kinds(report), (Kinds{"out_of_bounds", "out_of_bounds"}));
+  const Finding& before = report.findings[report.findings[0].buffer == "w" ? 0 : 1];
+  const Finding& after = report.findings[report.findings[0].buffer == "w" ? 1 : 0];
+  EXPECT_EQ(before.buffer, "w");
+  EXPECT_EQ(*before.offset, -4);
+  EXPECT_EQ(after.buffer, "x");
+  EXPECT_EQ(*after.offset, 16);
+}
+
+class Pipelines : public KernelTest {
+ protected:
+  /// Launch i writes `count` elements from counts[i].first on, with a function constant of its own.
+  Report run_parts(const std::vector<std::pair<int, int>>& parts, const std::string& extra = "") {
+    Case all = make(
+        "constant int first [[function_constant(0)]];\n"
+        "kernel void k(device float* y [[buffer(0)]], uint t [[thread_position_in_grid]]) {\n" +
+            extra + "  y[first + int(t)] = float(first);\n}\n",
+        1, 32, {"y=f32:64"});
+    const Launch one = all.launches[0];
+    all.launches.clear();
+    for (const auto& [first, count] : parts) {
+      all.launches.push_back(one);
+      all.launches.back().constants[0] = std::to_string(first);
+      all.launches.back().group_size[0] = static_cast<std::uint32_t>(count);
+    }
+    return run(all);
+  }
+};
+
+TEST_F(Pipelines, EachWritesAPartOfTheOutput) {
+  const Report report = run_parts({{0, 32}, {32, 32}});
+  EXPECT_EQ(kinds(report), Kinds());
+  EXPECT_EQ(values<float>(report, "y")[0], 0);
+  EXPECT_EQ(values<float>(report, "y")[63], 32);
+  EXPECT_EQ(kinds(run_parts({{40, 24}, {8, 32}, {0, 8}})), Kinds());
+}
+
+TEST_F(Pipelines, APartThatNoneWrites) {
+  const Report report = run_parts({{0, 32}, {36, 28}});
+  ASSERT_EQ(kinds(report), Kinds{"uncovered_output"});
+  EXPECT_EQ(*report.findings[0].offset, 128);
+  EXPECT_NE(report.findings[0].message.find("16 of 256"), std::string::npos)
+      << report.findings[0].message;
+}
+
+TEST_F(Pipelines, ReadsOfWhatAnotherWroteAndOfWhatNoneDid) {
+  const std::string reads = "  if (first != 0 && y[int(t)] < 0) return;\n";
+  EXPECT_EQ(kinds(run_parts({{0, 32}, {32, 32}}, reads)), Kinds());
+  const Report report = run_parts({{0, 16}, {32, 32}, {16, 16}}, reads);
+  ASSERT_EQ(kinds(report), Kinds{"uninitialised_output"});
+  EXPECT_EQ(report.findings[0].launch, 1);
+}
+
 TEST_F(Findings_, AnElementNobodyWrites) {
   const Report report =
       run(make("kernel void k(device float* y [[buffer(0)]],\n"

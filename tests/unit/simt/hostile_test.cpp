@@ -9,6 +9,11 @@ namespace {
 
 class Hostile : public KernelTest {
  protected:
+  void SetUp() override {
+    KernelTest::SetUp();
+    if (builder_ && builder_->sandbox().way() == os::SandboxWay::none)
+      GTEST_SKIP() << "kernels run unconfined here";
+  }
   /// What came of it: kinds of findings, or the error's text.
   std::string outcome(const std::string& before, const std::string& body) {
     const Case all = make(before +
@@ -17,7 +22,7 @@ class Hostile : public KernelTest {
                               body + "\n}\n",
                           1, 32, {"y=u32:32"});
     CheckOptions options;
-    options.worker = {KSEARCH_SIMT_WORKER, "worker", "simt"};
+    options.worker = test_worker();
     options.time = std::chrono::seconds(60);
     options.patience = std::chrono::seconds(1);
     const auto report = check(*builder_, all, options);

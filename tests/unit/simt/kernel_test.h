@@ -11,6 +11,7 @@
 #include "os/sandbox.h"
 #include "simt/check.h"
 #include "simt/object.h"
+#include "test_machine.h"
 
 namespace ksearch::simt {
 
@@ -19,7 +20,7 @@ class KernelTest : public testing::Test {
   void SetUp() override {
     const auto clang = find_clang(os::current_environment());
     if (!clang) GTEST_SKIP() << clang.error().text();
-    const auto sandbox = os::Sandbox::find({});
+    const auto sandbox = test_sandbox();
     if (!sandbox) GTEST_SKIP() << sandbox.error().text();
     builder_.emplace(*clang, *sandbox, os::cache_folder(os::current_environment()));
   }
@@ -46,14 +47,14 @@ class KernelTest : public testing::Test {
   }
 
   Report run(const Case& all, CheckOptions options = {}) {
-    options.worker = {KSEARCH_SIMT_WORKER, "worker", "simt"};
+    options.worker = test_worker();
     auto report = check(*builder_, all, options);
     EXPECT_TRUE(report) << report.error().text();
     return report ? std::move(*report) : Report{};
   }
   std::string error(const Case& all) {
     CheckOptions options;
-    options.worker = {KSEARCH_SIMT_WORKER, "worker", "simt"};
+    options.worker = test_worker();
     const auto report = check(*builder_, all, options);
     return report ? "" : report.error().text();
   }

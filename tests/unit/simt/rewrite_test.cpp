@@ -127,13 +127,15 @@ TEST(Rewrite, NumbersCallsThatWait) {
   const std::string out = rewritten(
       "float total(float v) { return metal::simd_sum(simd_max(v)); }\n"
       "kernel void k(device float* y [[buffer(0)]]) { y[0] = total(1); threadgroup_barrier(f); }");
-  EXPECT_TRUE(
-      has(out,
-          "return  ks::at(1u, [&]() -> decltype(auto) { return metal::simd_sum( "
-          "ks::at(2u") ||
-      has(out, "return ks::at(1u, [&]() -> decltype(auto) { return metal::simd_sum(ks::at(2u"))
+  EXPECT_TRUE(has(out,
+                  "return  ks::at(1u, [&]() KS_IN_LINE -> decltype(auto) { return metal::simd_sum( "
+                  "ks::at(2u") ||
+              has(out,
+                  "return ks::at(1u, [&]() KS_IN_LINE -> decltype(auto) { return "
+                  "metal::simd_sum(ks::at(2u"))
       << out;
-  EXPECT_TRUE(has(out, "= ks::at(3u, [&]() -> decltype(auto) { return total(1); })")) << out;
+  EXPECT_TRUE(has(out, "= ks::at(3u, [&]() KS_IN_LINE -> decltype(auto) { return total(1); })"))
+      << out;
   EXPECT_TRUE(has(out, "ks::at(4u")) << out;
 }
 

@@ -154,5 +154,22 @@ TEST_F(Simd, MatricesMultiplyInApplesLaneMap) {
   EXPECT_EQ(held[63], 63);
 }
 
+/// Lanes below 16 and those above call a function object in two places: 16 lanes each.
+TEST_F(Simd, CallsOfAFunctionObjectAreTwoPlaces) {
+  const std::string sums =
+      "struct Sum { float operator()(float v) const { return simd_sum(v); } };\n"
+      "template <class Op> float both(Op op, float v, uint lane) {\n"
+      "  if (lane < 16) return op(v);\n  else return op(v) + 1;\n}\n"
+      "kernel void k(device float* y [[buffer(0)]], uint lane [[thread_index_in_simdgroup]]) {\n";
+  for (const char* call :
+       {"both(Sum(), 1.0f, lane)", "both([&](float v) { return simd_sum(v); }, 1.0f, lane)"}) {
+    const Report report = run(make(sums + "  y[lane] = " + call + ";\n}\n", 1, 32, {"y=f32:32"}));
+    EXPECT_EQ(kinds(report), std::vector<std::string>());
+    const auto y = values<float>(report, "y");
+    EXPECT_EQ(y[0], 16) << call;
+    EXPECT_EQ(y[31], 17) << call;
+  }
+}
+
 }  // namespace
 }  // namespace ksearch::simt

@@ -1,6 +1,8 @@
 // What a trace says of small kernels, against the arithmetic on paper. The two lines of every
 // source before the kernel are the include and the using.
 #include "kernel_test.h"
+#include "os/files.h"
+#include "simt/traced_cache.h"
 
 namespace ksearch::simt {
 namespace {
@@ -249,6 +251,41 @@ TEST_F(Trace_, WhatCannotBeTracedSaysSo) {
           options);
   EXPECT_FALSE(report.clean());
   EXPECT_NE(report.trace.value("not_traced", "").find("a fault"), std::string::npos);
+}
+
+TEST_F(Trace_, WhatWasFoundOutAboutAKernelIsKept) {
+  const Case all = make(
+      "kernel void k(device float* y [[buffer(0)]], uint t [[thread_position_in_grid]]) {\n"
+      "  threadgroup float a[64];\n  a[t] = y[t] * 2 + 1;\n"
+      "  threadgroup_barrier(mem_flags::mem_threadgroup);\n  y[t] = a[63 - t];\n}\n",
+      1, 64, {"y=f32:64:iota:inout"});
+  const auto prepared = prepare(*builder_, all);
+  ASSERT_TRUE(prepared);
+  const auto first = build_traced(*builder_, *prepared);
+  const auto again = build_traced(*builder_, *prepared);
+  ASSERT_TRUE(first && again);
+  EXPECT_TRUE(again->program.text.empty());  // not instrumented a second time
+  EXPECT_EQ(to_json(*first), to_json(*again));
+  EXPECT_GT(to_json(*again).at("sites").size(), 3u);
+  EXPECT_EQ(trace(all), trace(all));
+}
+
+TEST_F(Trace_, AKeptFileThatIsNotWholeIsMadeAnew) {
+  const auto folder = os::TempFolder::create("traced");
+  ASSERT_TRUE(folder);
+  const toolchain::Built text{folder->path() / "kernel.ll", "key"};
+  const TracedCache cache(text);
+  EXPECT_FALSE(cache.find());
+  const TracedObject kept{folder->path() / "kernel.so", {.kinds = {"float.add"}}};
+  cache.keep(kept);
+  EXPECT_FALSE(cache.find());  // its library is not there
+  ASSERT_TRUE(os::write_file(kept.file, ""));
+  EXPECT_TRUE(cache.find());
+  for (const auto& entry : std::filesystem::directory_iterator(folder->path())) {
+    if (entry.path().extension() != ".json") continue;
+    ASSERT_TRUE(os::write_file(entry.path(), "{\"object\": 3}"));
+  }
+  EXPECT_FALSE(cache.find());
 }
 
 TEST(TraceGroups, ANumberOrAll) {

@@ -1,0 +1,177 @@
+#include "engineer/call_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "os/files.h"
+
+namespace ksearch::engineer {
+namespace {
+
+using base::Json;
+
+constexpr std::string_view kFormat = "ksearch.calls/1";
+
+Json key_json(const Letter& letter, int part, int number) {
+  return {{"request", letter.request},
+          {"asked", letter.asked},
+          {"again", letter.again},
+          {"part", part},
+          {"number", number}};
+}
+
+template <class Kind, class Name>
+std::optional<Kind> named(const std::string& text, Kind last, Name name) {
+  for (int i = 0; i <= static_cast<int>(last); ++i)
+    if (name(static_cast<Kind>(i)) == text) return static_cast<Kind>(i);
+  return std::nullopt;
+}
+
+Json ended_json(const Letter& letter, const llm::Call& call) {
+  Json json = key_json(letter, call.part, call.number);
+  json["seconds"] = call.seconds;
+  if (!call.text.empty()) json["text"] = call.text;
+  json["stop"] = llm::name(call.stop);
+  json["tokens"] = {{"in", call.tokens.in},
+                    {"cached", call.tokens.cached},
+                    {"cache_written", call.tokens.cache_written},
+                    {"out", call.tokens.out}};
+  if (call.estimated) json["estimated"] = true;
+  json["cost_usd"] = call.cost_usd;
+  if (call.failure)
+    json["failure"] = {{"kind", llm::name(call.failure->kind)}, {"message", call.failure->message}};
+  return {{"ended", std::move(json)}};
+}
+
+base::Result<llm::Call> parse_ended(base::ObjectReader& in) {
+  llm::Call call;
+  call.part = static_cast<int>(in.integer("part"));
+  call.number = static_cast<int>(in.integer("number"));
+  call.seconds = in.number("seconds");
+  call.text = in.text_or("text", "");
+  const auto stop = named(in.text("stop"), llm::Said::Stop::declined,
+                          [](llm::Said::Stop s) { return llm::name(s); });
+  if (!stop) in.fault("stop", "is no reason to stop");
+  call.stop = stop.value_or(llm::Said::Stop::unknown);
+  base::ObjectReader tokens(in.object("tokens"), in.place("tokens"));
+  call.tokens.in = tokens.integer("in");
+  call.tokens.cached = tokens.integer("cached");
+  call.tokens.cache_written = tokens.integer("cache_written");
+  call.tokens.out = tokens.integer("out");
+  in.keep(tokens);
+  call.estimated = in.boolean_or("estimated", false);
+  call.cost_usd = in.number("cost_usd");
+  if (const Json* failure = in.optional_object("failure")) {
+    base::ObjectReader f(*failure, in.place("failure"));
+    const auto kind = named(f.text("kind"), llm::Failure::Kind::cancelled,
+                            [](llm::Failure::Kind k) { return llm::name(k); });
+    if (!kind) f.fault("kind", "is no kind of failure");
+    call.failure = llm::Failure{kind.value_or(llm::Failure::Kind::network), f.text("message")};
+    in.keep(f);
+  }
+  return call;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<CallLog>> CallLog::open(const std::filesystem::path& path) {
+  std::string text;
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) {
+    KS_TRY(text, os::read_file(path));
+  }
+  const std::size_t whole = text.rfind('\n') + 1;  // 0 where there is none
+  KS_TRY(store::AppendFile file, store::AppendFile::open(path, whole));
+  std::unique_ptr<CallLog> log(new CallLog(std::move(file)));
+  if (whole == 0) {
+    KS_RETURN_IF_ERROR(log->file_.append(base::to_line({{"format", kFormat}}) + "\n"));
+    return log;
+  }
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < whole;) {
+    const std::size_t end = text.find('\n', at);
+    const std::string where = fmt::format("{}:{}", path.string(), ++number);
+    KS_TRY(const Json line, base::parse_json(std::string_view(text).substr(at, end - at), where));
+    at = end + 1;
+    if (number > 1) {
+      KS_RETURN_IF_ERROR(log->take(line, where));
+    } else if (!line.is_object() || line.value("format", "") != kFormat) {
+      return base::usage_error(where, "is no list of calls that this version reads");
+    }
+  }
+  return log;
+}
+
+base::Result<void> CallLog::take(const Json& line, const std::string& where) {
+  base::ObjectReader in(line, where);
+  const bool ended = in.has("ended");
+  base::ObjectReader call(in.object(ended ? "ended" : "begun"), where);
+  const auto request = static_cast<std::uint64_t>(call.integer("request"));
+  const int again = static_cast<int>(call.integer("again"));
+  LoggedCall logged;
+  logged.asked = static_cast<int>(call.integer("asked"));
+  if (ended) {
+    KS_TRY(llm::Call done, parse_ended(call));
+    logged.part = done.part;
+    logged.number = done.number;
+    logged.ended = std::move(done);
+  } else {
+    logged.part = static_cast<int>(call.integer("part"));
+    logged.number = static_cast<int>(call.integer("number"));
+    logged.prompt = call.text("prompt");
+    logged.tokens_asked = call.integer("tokens");
+    call.ignore("kind");
+    call.ignore("model");
+  }
+  in.keep(call);
+  KS_RETURN_IF_ERROR(in.finish());
+  keep(request, again, std::move(logged));
+  return {};
+}
+
+/// An end goes to its beginning: the last one that has the same numbers and no end.
+void CallLog::keep(std::uint64_t request, int again, LoggedCall call) {
+  std::vector<LoggedCall>& calls = calls_[{request, again}];
+  if (call.ended) {
+    for (LoggedCall& begun : calls) {
+      const bool same = !begun.ended && begun.asked == call.asked && begun.part == call.part &&
+                        begun.number == call.number;
+      if (!same) continue;
+      begun.ended = std::move(call.ended);
+      return;
+    }
+  }
+  calls.push_back(std::move(call));
+}
+
+std::vector<LoggedCall> CallLog::calls(std::uint64_t request, int again) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = calls_.find({request, again});
+  return it == calls_.end() ? std::vector<LoggedCall>() : it->second;
+}
+
+base::Result<void> CallLog::begun(const Letter& letter, const std::string& model,
+                                  const LoggedCall& call) {
+  Json json = key_json(letter, call.part, call.number);
+  json["kind"] = letter.kind;
+  json["model"] = model;
+  json["prompt"] = call.prompt;
+  json["tokens"] = call.tokens_asked;
+  const std::lock_guard lock(mutex_);
+  keep(letter.request, letter.again, call);
+  return file_.append_later(base::to_line({{"begun", std::move(json)}}) + "\n");
+}
+
+base::Result<void> CallLog::ended(const Letter& letter, const llm::Call& call) {
+  const std::lock_guard lock(mutex_);
+  LoggedCall logged;
+  logged.asked = letter.asked;
+  logged.part = call.part;
+  logged.number = call.number;
+  logged.ended = call;
+  keep(letter.request, letter.again, std::move(logged));
+  return file_.append(base::to_line(ended_json(letter, call)) + "\n");
+}
+
+}  // namespace ksearch::engineer
