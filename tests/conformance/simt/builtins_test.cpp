@@ -218,7 +218,7 @@ std::map<std::string, std::set<std::string>> uses() {
 TEST(MslBuiltins, EachIsUsedByAKernelOfTheConformanceSet) {
   const auto clang = simt::find_clang(os::current_environment());
   if (!clang) GTEST_SKIP() << clang.error().text();
-  const auto sandbox = test_sandbox();
+  const auto sandbox = ksearch::simt::test_sandbox();
   if (!sandbox) GTEST_SKIP() << sandbox.error().text();
   const toolchain::Builder builder(*clang, *sandbox, os::cache_folder(os::current_environment()));
   std::set<std::string> names = defined_functions(builder);

@@ -32,7 +32,7 @@ class Msl : public testing::TestWithParam<std::string> {
   void SetUp() override {
     const auto clang = simt::find_clang(os::current_environment());
     if (!clang) GTEST_SKIP() << clang.error().text();
-    const auto sandbox = test_sandbox();
+    const auto sandbox = ksearch::simt::test_sandbox();
     if (!sandbox) GTEST_SKIP() << sandbox.error().text();
     builder_.emplace(*clang, *sandbox, os::cache_folder(os::current_environment()));
   }
@@ -44,7 +44,7 @@ class Msl : public testing::TestWithParam<std::string> {
 
   std::optional<simt::Report> run(const Sheet& sheet, const std::string& schedule, int optimize) {
     simt::CheckOptions options;
-    options.worker = test_worker();
+    options.worker = ksearch::simt::test_worker();
     options.schedule = *simt::parse_schedule(schedule);
     options.optimize = optimize;
     options.trace_groups = 0;  // outputs and findings are looked at
