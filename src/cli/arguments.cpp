@@ -295,6 +295,8 @@ void setup_check(CLI::App& app, Parsed& parsed) {
       ->capture_default_str()
       ->check(CLI::Range(1, 86400));
   app.add_option("--dump", options.dump, "Folder for the bytes of each output, NAME.bin");
+  app.add_option("--metal-files", options.metal_files,
+                 "Run nothing: write what MLX would compile for a program's workloads there");
   app.add_flag("--unsafe-no-sandbox", options.no_sandbox,
                "Run the kernel without confinement where none can be had");
   add_json(app, options.json);
@@ -317,6 +319,8 @@ void setup_devices(CLI::App& app, Parsed& parsed) {
   app.add_option("--threads", parsed.devices.threads, "Threads the profile is for [all]")
       ->check(CLI::Range(1, 4096));
   app.add_flag("--measure", parsed.devices.measure, "Measure anew instead of reading the cache");
+  app.add_flag("--self-test", parsed.devices.self_test,
+               "Whether kernels run through MLX on this machine's GPU");
   add_json(app, parsed.devices.json);
 }
 

@@ -109,6 +109,10 @@ std::map<std::string, kernel::DType> output_types(std::span<const simt::Case> ca
 base::Result<int> check(const Context& context, const CheckOptions& options) {
   std::error_code error;
   if (!fs::exists(options.file, error)) return base::usage_error(options.file, "is not there");
+  if (!options.metal_files.empty()) {
+    KS_RETURN_IF_ERROR(write_metal_files(context, options));
+    return kDone;
+  }
   KS_TRY(const auto program, program_cases(context, options));
   simt::Case all;
   if (program) {

@@ -4,10 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
+#include "base/hash.h"
 #include "cli/home.h"
 #include "kernel/bind.h"
 #include "os/files.h"
+#include "simt/msl/body.h"
 #include "target/metal/gpu_profile.h"
 #include "task/inputs.h"
 
@@ -52,10 +55,15 @@ base::Result<std::vector<simt::ProgramTensor>> tensors_of(const task::Task& task
   return tensors;
 }
 
-}  // namespace
+struct OpenProgram {
+  task::Task task;
+  kernel::Program program;
+  kernel::HardwareProfile device;  ///< what `device.*` means in its plan
+};
 
-base::Result<std::optional<simt::ProgramCases>> program_cases(const Context& context,
-                                                              const CheckOptions& options) {
+/// Nothing where `options.file` is no program.
+base::Result<std::optional<OpenProgram>> open_program(const Context& context,
+                                                      const CheckOptions& options) {
   fs::path path = options.file;
   std::error_code code;
   if (fs::is_directory(path, code))
@@ -68,19 +76,69 @@ base::Result<std::optional<simt::ProgramCases>> program_cases(const Context& con
     return std::nullopt;
   if (!json.contains("task") || !json["task"].is_string())
     return base::usage_error(path.string(), "it names no task");
-  KS_TRY(const task::Task task, open_task(context.home, json["task"].get<std::string>(), "metal"));
-  KS_TRY(const kernel::Program program, kernel::load_program(path, task.definition));
-  KS_TRY(const kernel::Workload workload, workload_of(task, options.workload));
+  KS_TRY(task::Task task, open_task(context.home, json["task"].get<std::string>(), "metal"));
+  KS_TRY(kernel::Program program, kernel::load_program(path, task.definition));
   KS_TRY(const target::GpuProfile profile,
          target::load_gpu_profile(context.home.hardware_folder(), kDevice));
-  const kernel::HardwareProfile device = target::as_hardware(profile);
+  return OpenProgram{std::move(task), std::move(program), target::as_hardware(profile)};
+}
+
+base::Result<simt::ProgramCases> cases_of(const OpenProgram& open, const kernel::Workload& workload,
+                                          const std::vector<simt::ProgramTensor>& tensors) {
+  const kernel::Definition& definition = open.task.definition;
   KS_TRY(const kernel::TunableChoice choice,
-         kernel::choose(program, task.definition, workload, device, program.select));
+         kernel::choose(open.program, definition, workload, open.device, open.program.select));
   KS_TRY(const kernel::BoundProgram bound,
-         kernel::bind(program, task.definition, workload, device, choice));
-  KS_TRY(const auto tensors, tensors_of(task, workload));
-  KS_TRY(simt::ProgramCases cases, simt::cases_of_program(program, bound, tensors));
+         kernel::bind(open.program, definition, workload, open.device, choice));
+  return simt::cases_of_program(open.program, bound, tensors);
+}
+
+/// The shapes alone: no contents are made.
+base::Result<std::vector<simt::ProgramTensor>> empty_tensors(const kernel::Definition& definition,
+                                                             const kernel::Workload& workload) {
+  KS_TRY(const auto shapes, kernel::shapes_of(definition, workload));
+  std::vector<simt::ProgramTensor> tensors;
+  for (const kernel::TensorShape& shape : shapes)
+    tensors.push_back({shape.name,
+                       shape.dtype,
+                       shape.shape,
+                       shape.access == kernel::Access::in ? simt::Role::in : simt::Role::out,
+                       {}});
+  return tensors;
+}
+
+}  // namespace
+
+base::Result<std::optional<simt::ProgramCases>> program_cases(const Context& context,
+                                                              const CheckOptions& options) {
+  KS_TRY(const auto open, open_program(context, options));
+  if (!open) return std::nullopt;
+  KS_TRY(const kernel::Workload workload, workload_of(open->task, options.workload));
+  KS_TRY(const auto tensors, tensors_of(open->task, workload));
+  KS_TRY(simt::ProgramCases cases, cases_of(*open, workload, tensors));
   return cases;
+}
+
+base::Result<void> write_metal_files(const Context& context, const CheckOptions& options) {
+  KS_TRY(const auto open, open_program(context, options));
+  if (!open || open->program.dialect != kernel::Dialect::mlx)
+    return base::usage_error("--metal-files", options.file + " is no program of dialect mlx",
+                             "a program.json or its folder");
+  std::set<std::string> written;
+  for (const kernel::Workload& workload : open->task.workloads) {
+    KS_TRY(const auto tensors, empty_tensors(open->task.definition, workload));
+    KS_TRY(const simt::ProgramCases all, cases_of(*open, workload, tensors));
+    for (const simt::Case& one : all.cases) {
+      KS_TRY(const std::string text, simt::msl::source_of_body(one));
+      const fs::path path =
+          fs::path(options.metal_files) /
+          fmt::format("{}_{}.metal", fs::path(one.file).stem().string(), base::short_hash(text));
+      if (!written.insert(path.string()).second) continue;
+      KS_RETURN_IF_ERROR(os::write_file(path, text));
+      fmt::print("{}\n", path.string());
+    }
+  }
+  return {};
 }
 
 }  // namespace ksearch::cli

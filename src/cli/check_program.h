@@ -13,4 +13,9 @@ namespace ksearch::cli {
 base::Result<std::optional<simt::ProgramCases>> program_cases(const Context& context,
                                                               const CheckOptions& options);
 
+/// What mx.fast.metal_kernel would hand to Apple's compiler for the launches of the program
+/// `options.file` on all of its task's workloads, as files in the folder `options.metal_files`;
+/// their names are printed. The header of ours that they include (mlx_utils.h) stands for MLX's.
+base::Result<void> write_metal_files(const Context& context, const CheckOptions& options);
+
 }  // namespace ksearch::cli

@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
@@ -103,9 +105,19 @@ base::Result<int> gpu_device(const Context& context, const DevicesOptions& optio
   return kDone;
 }
 
+/// Becomes the program that is linked with MLX; returns where it cannot.
+base::Result<int> self_test(bool json) {
+  const std::string worker = (os::executable_path().parent_path() / "ksearch_mlx_worker").string();
+  std::fflush(stdout);
+  execl(worker.c_str(), worker.c_str(), json ? "--json" : nullptr, nullptr);
+  return base::environment_error("--self-test", fmt::format("{}: {}", worker, std::strerror(errno)),
+                                 "cmake --build BUILD --target ksearch_mlx_worker");
+}
+
 }  // namespace
 
 base::Result<int> devices(const Context& context, const DevicesOptions& options) {
+  if (options.self_test) return self_test(options.json);
   if (!options.name.empty()) return gpu_device(context, options);
   KS_TRY(const toolchain::Compiler compiler, toolchain::find_compiler(context.environment));
   KS_TRY(const os::Sandbox sandbox, os::Sandbox::find({}));

@@ -119,6 +119,7 @@ struct DevicesOptions {
   std::string name;  ///< of a GPU that is known as data; empty: this machine
   int threads = 0;
   bool measure = false;
+  bool self_test = false;  ///< of the MLX path
   bool json = false;
 };
 
@@ -145,8 +146,9 @@ struct CheckOptions {
   bool no_trace = false;            ///< outputs only
   std::size_t jobs = 0;             ///< OS threads; 0: all CPUs
   double memory_gib = 8;
-  int seconds = 120;  ///< of the run
-  std::string dump;   ///< folder for outputs
+  int seconds = 120;        ///< of the run
+  std::string dump;         ///< folder for outputs
+  std::string metal_files;  ///< folder for what MLX would compile; nothing is run then
   bool no_sandbox = false;
   bool json = false;
 };

@@ -1,0 +1,14 @@
+// In place of mlx_device.cpp where CMake found no MLX: says what is missing.
+#include "target/metal/mlx_device.h"
+
+namespace ksearch::target {
+
+MlxState mlx_state() { return {}; }
+
+base::Result<MlxAnswer> run_on_mlx(const MlxWork&) {
+  return base::environment_error(
+      "MLX", "this ksearch was built without it",
+      "pip install mlx into .venv (or name its share/cmake/MLX by -DMLX_DIR), then build again");
+}
+
+}  // namespace ksearch::target
