@@ -171,12 +171,15 @@ std::string trace_text(const Json& trace) {
   text += paragraph(style, "pipeline", pipeline_text(trace["pipeline"]));
   text += places_text(style, trace["places"]);
   const Json& sample = trace["sample"];
+  constexpr std::uint64_t kSpread = 8;  // simt/engine/sample.h
+  const char* how = number(sample, "traced") <= kSpread
+                        ? "a sample spread evenly over the grid"
+                        : "a sample from corners, edges and interior";
   if (number(sample, "traced") < number(sample, "of"))
-    text +=
-        paragraph(style, "traced",
-                  fmt::format("{} of {} groups, a sample from corners, edges and interior; counts "
-                              "are scaled to all (--trace-groups all: no sample)",
-                              number(sample, "traced"), number(sample, "of")));
+    text += paragraph(
+        style, "traced",
+        fmt::format("{} of {} groups, {}; counts are scaled to all (--trace-groups all: no sample)",
+                    number(sample, "traced"), number(sample, "of"), how));
   return text;
 }
 

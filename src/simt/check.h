@@ -53,7 +53,7 @@ struct Report {
   /// Of a case in a sequence, for each byte of an output: not 0 where this case or one before it
   /// wrote it.
   std::map<std::string, std::string> written;
-  std::vector<Difference> differences;         ///< between schedules (schedules.h)
+  std::vector<Difference> differences;  ///< between schedules (schedules.h)
   double compile_seconds = 0, run_seconds = 0, trace_seconds = 0;
   double trace_cpu_seconds = 0;                       ///< of the traced launches alone
   double kernel_seconds = 0, kernel_cpu_seconds = 0;  ///< of `run_seconds`, the launches alone

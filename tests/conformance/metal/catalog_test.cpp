@@ -1,6 +1,6 @@
-// Every program of dialect mlx in the project, catalog steps, naive programs and experts, run watched
-// in the engine and compared with float64. Two tiny shapes each; with KSEARCH_ALL_SHAPES set, all of
-// them under three orders of SIMD-groups.
+// Every program of dialect mlx in the project, catalog steps, naive programs and experts, run
+// watched in the engine and compared with float64. Two tiny shapes each; with KSEARCH_ALL_SHAPES
+// set, all of them under three orders of SIMD-groups.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
