@@ -277,5 +277,23 @@ TEST_F(CatalogTest, TheCoderHasOneProgramForAStep) {
   EXPECT_TRUE(std::holds_alternative<Exhausted>(coder.code(request).what));
 }
 
+TEST(CatalogKnowledge, LeavesOutWhatRestsOnItAndWhatBuildsOnThatAlone) {
+  const auto step = [](std::string name, std::vector<std::string> parents,
+                       std::vector<std::string> rests_on) {
+    Step s;
+    s.name = std::move(name);
+    s.parents = std::move(parents);
+    s.rests_on = std::move(rests_on);
+    return s;
+  };
+  Catalog catalog;
+  catalog.steps = {step("after", {"known"}, {}), step("either", {"known", "plain"}, {}),
+                   step("known", {"naive"}, {"exp2-folding"}), step("plain", {"naive"}, {})};
+  const Catalog left = without_knowledge(catalog);
+  ASSERT_EQ(left.steps.size(), 2u);
+  EXPECT_EQ(left.steps[0].name, "either");
+  EXPECT_EQ(left.steps[1].name, "plain");
+}
+
 }  // namespace
 }  // namespace ksearch::engineer
