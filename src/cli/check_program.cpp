@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "cli/home.h"
+#include "evaluate/engine_runner.h"
 #include "kernel/bind.h"
 #include "os/files.h"
 #include "simt/msl/body.h"
@@ -39,20 +40,7 @@ base::Result<std::vector<simt::ProgramTensor>> tensors_of(const task::Task& task
   constexpr std::uint64_t kSeed = 1;
   KS_TRY(const task::InputMaker maker,
          task::InputMaker::make(task.definition, workload, kSeed, task::NoisePool::make(kSeed)));
-  std::vector<simt::ProgramTensor> tensors;
-  for (const kernel::TensorShape& shape : maker.tensors()) {
-    simt::ProgramTensor tensor{shape.name, shape.dtype, shape.shape, simt::Role::in, {}};
-    const auto& outputs = task.definition.outputs;
-    if (std::any_of(outputs.begin(), outputs.end(),
-                    [&](const auto& output) { return output.name == shape.name; })) {
-      tensor.role = simt::Role::out;
-    } else {
-      tensor.bytes.resize(shape.bytes());
-      maker.fill({}, shape.name, std::as_writable_bytes(std::span(tensor.bytes)));
-    }
-    tensors.push_back(std::move(tensor));
-  }
-  return tensors;
+  return evaluate::program_tensors(maker, {});
 }
 
 struct OpenProgram {

@@ -88,17 +88,8 @@ Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judgi
 
   progress(fmt::format("tiny shapes, {}", tiny.size()));
   outcome.stage = kernel::Stage::tiny;
-  std::vector<Check> checks;
-  for (std::size_t i = 0; i < tiny.size(); ++i) {
-    const auto& first = prepared.plan(tiny[i].name, prepared.legal.at(tiny[i].name).front());
-    // A loop of launches that MLX users write: run on the shortest shapes, timed on all.
-    if (how == Judging::trusted && first.launches.size() > EngineRunner::kMostLaunches) continue;
-    // Each choice of tunables has its turn; the certificate looks at the chosen ones on all.
-    const auto& legal = prepared.legal.at(tiny[i].name);
-    const int variants = truth_->maker(tiny[i]).variants();
-    checks.push_back({&tiny[i], legal[i % legal.size()],
-                      task::Content{0, static_cast<int>(i) % variants}, Look::watched});
-  }
+  std::vector<Check> checks =
+      tiny_checks(prepared, tiny, {{"default", 0}}, how == Judging::trusted);
   KS_TRY_STEP(check_all(prepared, *truth_, checks, outcome.workload));
 
   progress(fmt::format("modelling, {} workloads", feedback.size()));
@@ -121,6 +112,25 @@ Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judgi
   modelled.model_version = std::string(target::kTimeModelVersion);
   modelled.workloads = std::move(timings);
   return modelled;
+}
+
+std::vector<EngineJudge::Check> EngineJudge::tiny_checks(
+    const PreparedProgram& program, const std::vector<Workload>& tiny,
+    const std::vector<simt::ScheduleChoice>& schedules, bool skip_long) const {
+  std::vector<Check> checks;
+  for (const Workload& w : tiny) {
+    const auto& legal = program.legal.at(w.name);
+    const auto& first = program.plan(w.name, legal.front());
+    if (skip_long && first.launches.size() > EngineRunner::kMostLaunches) continue;
+    for (const simt::ScheduleChoice& schedule : schedules) {
+      const std::size_t turn = checks.size();
+      const int variants = truth_->maker(w).variants();
+      checks.push_back({&w, legal[turn % legal.size()],
+                        task::Content{0, static_cast<int>(turn) % variants}, Look::watched,
+                        schedule});
+    }
+  }
+  return checks;
 }
 
 Tried<void> EngineJudge::check_all(const PreparedProgram& program, Truth& truth,
@@ -230,18 +240,7 @@ Tried<void> EngineJudge::check_tiny(const kernel::Program& program, std::size_t 
       some_of(supported(*task_, tiny_, expert), base::sha256(program.hash()), most);
   KS_TRIED(const PreparedProgram prepared,
            bind_all_choices(program, task_->definition, tiny, device_, at));
-  std::vector<Check> checks;
-  for (const Workload& w : tiny) {
-    const auto& legal = prepared.legal.at(w.name);
-    if (prepared.plan(w.name, legal.front()).launches.size() > EngineRunner::kMostLaunches)
-      continue;
-    for (const simt::ScheduleChoice& schedule : schedules)
-      checks.push_back(
-          {&w, legal[checks.size() % legal.size()],
-           task::Content{0, static_cast<int>(checks.size()) % truth_->maker(w).variants()},
-           Look::watched, schedule});
-  }
-  return check_all(prepared, *truth_, checks, at);
+  return check_all(prepared, *truth_, tiny_checks(prepared, tiny, schedules, true), at);
 }
 
 Tried<std::map<std::string, double>> EngineJudge::times(const kernel::Program& program,

@@ -60,6 +60,12 @@ class EngineJudge {
     Look look = Look::watched;
     simt::ScheduleChoice schedule = {};
   };
+  /// Watched runs on the shapes; each choice of tunables and each content has its turn. A loop of
+  /// launches longer than the engine runs is left out where `skip_long`.
+  std::vector<Check> tiny_checks(const PreparedProgram& program,
+                                 const std::vector<kernel::Workload>& tiny,
+                                 const std::vector<simt::ScheduleChoice>& schedules,
+                                 bool skip_long) const;
   /// The first that fails ends it; its workload goes to `at`.
   Tried<void> check_all(const PreparedProgram& program, Truth& truth,
                         const std::vector<Check>& checks, std::string& at);

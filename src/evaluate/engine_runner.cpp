@@ -7,7 +7,6 @@
 #include <set>
 #include <thread>
 
-#include "simt/program_case.h"
 #include "simt/stages.h"
 
 namespace ksearch::evaluate {
@@ -43,18 +42,8 @@ kernel::Unsafe unsafe_of(const std::vector<simt::Finding>& findings) {
 }
 
 Tried<simt::ProgramCases> cases_of(const EngineJob& job) {
-  std::vector<simt::ProgramTensor> tensors;
-  for (const kernel::TensorShape& shape : job.maker->tensors()) {
-    simt::ProgramTensor tensor{shape.name, shape.dtype, shape.shape, simt::Role::in, {}};
-    if (shape.access == kernel::Access::out) {
-      tensor.role = simt::Role::out;
-    } else {
-      tensor.bytes.resize(shape.bytes());
-      job.maker->fill(job.content, shape.name, std::as_writable_bytes(std::span(tensor.bytes)));
-    }
-    tensors.push_back(std::move(tensor));
-  }
-  auto cases = simt::cases_of_program(*job.program, *job.plan, tensors);
+  auto cases =
+      simt::cases_of_program(*job.program, *job.plan, program_tensors(*job.maker, job.content));
   if (!cases) return verdict(kernel::Unsupported{cases.error().text()});
   return std::move(*cases);
 }
@@ -128,6 +117,22 @@ std::vector<Tried<Result>> on_threads(std::span<const EngineJob> jobs, std::size
 }
 
 }  // namespace
+
+std::vector<simt::ProgramTensor> program_tensors(const task::InputMaker& maker,
+                                                 const task::Content& content) {
+  std::vector<simt::ProgramTensor> tensors;
+  for (const kernel::TensorShape& shape : maker.tensors()) {
+    simt::ProgramTensor tensor{shape.name, shape.dtype, shape.shape, simt::Role::in, {}};
+    if (shape.access == kernel::Access::out) {
+      tensor.role = simt::Role::out;
+    } else {
+      tensor.bytes.resize(shape.bytes());
+      maker.fill(content, shape.name, std::as_writable_bytes(std::span(tensor.bytes)));
+    }
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
 
 std::vector<Tried<EngineRunner::Outputs>> EngineRunner::run(std::span<const EngineJob> jobs) const {
   return on_threads<Outputs>(jobs, jobs_, [&](const EngineJob& job) { return run_one(job); });

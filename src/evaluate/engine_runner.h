@@ -11,6 +11,7 @@
 #include "evaluate/attempt.h"
 #include "kernel/bind.h"
 #include "simt/check.h"
+#include "simt/program_case.h"
 #include "target/metal/time_model.h"
 #include "task/inputs.h"
 #include "toolchain/builder.h"
@@ -31,6 +32,10 @@ struct EngineJob {
   Look look = Look::watched;
   simt::ScheduleChoice schedule;
 };
+
+/// The tensors of a workload as the engine takes them: inputs with their contents.
+std::vector<simt::ProgramTensor> program_tensors(const task::InputMaker& maker,
+                                                 const task::Content& content);
 
 class EngineRunner {
  public:

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/random.h"
 #include "evaluate/engine_judge.h"
-#include "evaluate/select.h"
 #include "simt/object.h"
 #include "target/cpu/cpu_target.h"
 #include "target/cpu/profile.h"
