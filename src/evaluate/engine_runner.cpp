@@ -12,8 +12,11 @@
 namespace ksearch::evaluate {
 namespace {
 
-/// Of each launch: exact for work that grows along the grid (FewGroupsOfManyEstimateWorkThatGrows).
-constexpr std::uint32_t kTracedGroups = 4;
+/// Groups traced of each launch. Two mirrored ones are exact for work that grows along the grid
+/// (FewGroupsOfManyEstimateWorkThatGrows); integers among the inputs, as lengths or experts'
+/// numbers, can steer it in any way.
+constexpr std::uint32_t kTracedGroups = 2;
+constexpr std::uint32_t kTracedGroupsSteered = 6;
 constexpr std::size_t kLogBytes = 4096;
 
 /// The engine's word for what went wrong, as a verdict: a case that does not compile or run is the
@@ -70,6 +73,13 @@ bool leaves_integers(const kernel::BoundLaunch& launch) {
     const auto* tensor = std::get_if<kernel::BoundTensor>(&arg);
     return tensor && tensor->writes && is_integer(tensor->dtype);
   });
+}
+
+std::uint32_t traced_groups(const EngineJob& job) {
+  const bool steered = std::ranges::any_of(job.maker->tensors(), [](const auto& tensor) {
+    return tensor.access != kernel::Access::out && is_integer(tensor.dtype);
+  });
+  return steered ? kTracedGroupsSteered : kTracedGroups;
 }
 
 /// The first, the middle and the last of each kind of launch, and how many each stands for.
@@ -172,7 +182,7 @@ Tried<target::ModelledProgram> EngineRunner::model_one(const EngineJob& job) con
                                         leaves_integers(launches[i])};
   simt::CheckOptions options;
   options.worker = worker_;
-  options.trace_groups = kTracedGroups;
+  options.trace_groups = traced_groups(job);
   const auto traces = simt::trace_sequence(builder_, cases.cases, stages, options);
   if (!traces) return std::unexpected(failure_of(traces.error()));
   std::vector<target::ModelledLaunch> modelled;

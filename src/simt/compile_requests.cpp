@@ -138,6 +138,9 @@ std::vector<std::string> compile_flags(const BuildOptions& options, Dialect dial
   if (options.optimize == 0) flags.insert(flags.end(), {"-mllvm", "-fast-isel=false"});
   if (options.watch)
     flags.insert(flags.end(), {"-fno-vectorize", "-fno-slp-vectorize",
+                               // Loops stay loops whatever a pragma wants: each copy of a body
+                               // would be watched, and compiling it is what a check waits for.
+                               "-mllvm", "-pragma-unroll-threshold=64",
                                // Every access and the definedness of every value ...
                                "-fsanitize=kernel-memory", "-fno-sanitize-memory-param-retval",
                                // ... and what those cannot see.
@@ -213,6 +216,8 @@ CompileRequest lowering(std::string text) {
   request.flags = {
     "-O1",
     "-c",
+    "-Xclang",
+    "-disable-llvm-passes",  // it went through them before it was instrumented
     "-fPIC",
     "-w",
 #if defined(__x86_64__)
