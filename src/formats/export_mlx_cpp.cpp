@@ -83,8 +83,8 @@ class MlxCppFunction {
     for (const std::string& axis : asked_)
       parameters.push_back("[[maybe_unused]] int64_t " + mlx_cpp_name(axis));
     for (const kernel::Param& param : definition_.params)
-      parameters.push_back(
-          fmt::format("[[maybe_unused]] {} {}", mlx_param_type(param.kind), mlx_cpp_name(param.name)));
+      parameters.push_back(fmt::format("[[maybe_unused]] {} {}", mlx_param_type(param.kind),
+                                       mlx_cpp_name(param.name)));
     for (const TensorSpec& t : definition_.inputs)
       if (t.optional)
         parameters.push_back(
@@ -167,9 +167,9 @@ class MlxCppFunction {
     }
     for (const kernel::Constraint& constraint : definition_.constraints)
       if (constraint.expr)
-        code +=
-            fmt::format("  if (!({})) throw std::invalid_argument({});\n",
-                        expr_.code(*constraint.expr), line_literal(constraint.text + " does not hold"));
+        code += fmt::format("  if (!({})) throw std::invalid_argument({});\n",
+                            expr_.code(*constraint.expr),
+                            line_literal(constraint.text + " does not hold"));
     for (const kernel::Derived& derived : definition_.derived)
       code += fmt::format(
           "  [[maybe_unused]] const int64_t {} = detail::{}_of(detail::values({}, stream));\n",

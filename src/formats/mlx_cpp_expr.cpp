@@ -12,7 +12,9 @@
 namespace ksearch::formats {
 
 std::string mlx_cpp_name(std::string_view name) {
-  static const std::set<std::string_view> kTaken = {"mx", "std", "detail", "stream", "bad", "fits", "made", "kernel", "choice", "floor_div", "floor_mod", "ceil_div"};
+  static const std::set<std::string_view> kTaken = {"mx",     "std",       "detail",    "stream",
+                                                    "bad",    "fits",      "made",      "kernel",
+                                                    "choice", "floor_div", "floor_mod", "ceil_div"};
   const bool taken = kTaken.contains(name) || kernel::is_reserved_word(name);
   return std::string(name) + (taken ? "_" : "");
 }

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/hash.h"
+
 namespace ksearch::formats {
 namespace {
+
+constexpr std::size_t kHashDigits = 12;  // as mlx_runtime.py
 
 std::string braced_names(const std::vector<std::string>& names) {
   std::vector<std::string> parts;
@@ -45,20 +49,20 @@ std::string MlxCppLaunches::input(
 }
 
 std::string MlxCppLaunches::threads(const MlxGridSize& size) const {
-  if (!size.count) return size.times ? fmt::format("detail::whole({})", expr_.code(*size.times)) : "1";
+  if (!size.count)
+    return size.times ? fmt::format("detail::whole({})", expr_.code(*size.times)) : "1";
   const std::string count = expr_.code(*size.count);
-  return size.times ? fmt::format("detail::whole(int64_t{{{}}} * ({}))", count,
-                                  expr_.code(*size.times))
-                    : fmt::format("detail::whole({})", count);
+  return size.times
+             ? fmt::format("detail::whole(int64_t{{{}}} * ({}))", count, expr_.code(*size.times))
+             : fmt::format("detail::whole({})", count);
 }
 
 std::string MlxCppLaunches::macros(const kernel::Launch& launch) const {
-  std::string text;
+  std::vector<std::string> list;
   for (const auto* defines : {&program_.defines, &launch.defines})
     for (const auto& [name, value] : *defines)
-      text += fmt::format("{}detail::macro(\"{}\", {})", text.empty() ? "" : " + ", name,
-                          expr_.code(value));
-  return text.empty() ? "\"\"" : text;
+      list.push_back(fmt::format("{{\"{}\", detail::word({})}}", name, expr_.code(value)));
+  return fmt::format("{{{}}}", fmt::join(list, ", "));
 }
 
 /// What the kernel is called with, a line each.
@@ -77,8 +81,8 @@ std::string MlxCppLaunches::arguments(const kernel::Launch& launch, const MlxCal
   }
   for (const auto& [name, value] : launch.instantiate)
     values.push_back(fmt::format("{{\"{}\", detail::argument({})}}", name, expr_.code(value)));
-  const std::string init = call.init ? fmt::format("static_cast<float>({})", *call.init)
-                                     : std::string("std::nullopt");
+  const std::string init =
+      call.init ? fmt::format("static_cast<float>({})", *call.init) : std::string("std::nullopt");
   std::string code;
   for (const auto* list : {&inputs, &shapes, &dtypes, &grid, &group, &values})
     code += fmt::format("        {{{}}},\n", fmt::join(*list, ", "));
@@ -87,13 +91,17 @@ std::string MlxCppLaunches::arguments(const kernel::Launch& launch, const MlxCal
 
 base::Result<std::string> MlxCppLaunches::code(const kernel::Launch& launch) {
   KS_TRY(const MlxCall call, mlx_call(program_, definition_, launch));
+  KS_TRY(const std::string* body, mlx_body(program_, launch.kernel));
+  const std::string* header = mlx_source(program_, launch.kernel + ".h");
   kernels_.insert(launch.kernel);
-  std::string code = launch.when ? fmt::format("  if ({}) {{\n", expr_.code(*launch.when)) : "  {\n";
+  std::string code =
+      launch.when ? fmt::format("  if ({}) {{\n", expr_.code(*launch.when)) : "  {\n";
   code += fmt::format(
-      "    static detail::Kernel kernel(\"{0}\", {1}, {2},\n"
-      "                                 detail::k_{0}_header, detail::k_{0}_body, {3});\n"
-      "    const std::vector<mx::array> made = kernel.with({4})(\n{5});\n",
-      launch.kernel, braced_names(call.input_names()), braced_names(call.output_names()), call.atomic,
+      "    static detail::Kernel kernel(\"{0}\", \"{1}\", {2}, {3},\n"
+      "                                 detail::k_{0}_header, detail::k_{0}_body, {4});\n"
+      "    const std::vector<mx::array> made = kernel.with({5})(\n{6});\n",
+      launch.kernel, base::sha256((header ? *header : "") + *body).substr(0, kHashDigits),
+      braced_names(call.input_names()), braced_names(call.output_names()), call.atomic,
       macros(launch), arguments(launch, call));
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
     written_.insert(call.outputs[i].tensor);

@@ -59,8 +59,9 @@ class CppPlan {
     std::string selected;
     bool settled = false;  // by a rule without a condition
     for (const kernel::SelectRule& rule : program_.select) {
-      selected += rule.when ? fmt::format("{} ? {} : ", expr_.code(*rule.when), tried(rule.tunables))
-                            : tried(rule.tunables);
+      selected += rule.when
+                      ? fmt::format("{} ? {} : ", expr_.code(*rule.when), tried(rule.tunables))
+                      : tried(rule.tunables);
       settled = !rule.when;
       if (settled) break;
     }

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 // begin
@@ -101,25 +102,23 @@ inline mx::fast::TemplateArg argument(bool value) { return value; }
 inline mx::fast::TemplateArg argument(int64_t value) { return static_cast<int>(value); }
 inline mx::fast::TemplateArg argument(int value) { return value; }
 
-inline std::string macro(const char* name, int64_t value) {
-  return "#define " + std::string(name) + " " + std::to_string(value) + "\n";
-}
-inline std::string macro(const char* name, mx::Dtype type) {
-  const char* word = type == mx::float32    ? "float"
-                     : type == mx::float16  ? "half"
-                     : type == mx::bfloat16 ? "bfloat16_t"
-                     : type == mx::bool_    ? "bool"
-                     : type == mx::int32    ? "int"
-                                            : "uint";
-  return "#define " + std::string(name) + " " + word + "\n";
+// What a macro stands for in Metal.
+inline std::string word(int64_t value) { return std::to_string(value); }
+inline std::string word(mx::Dtype type) {
+  if (type == mx::float32) return "float";
+  if (type == mx::float16) return "half";
+  if (type == mx::bfloat16) return "bfloat16_t";
+  if (type == mx::bool_) return "bool";
+  return type == mx::int32 ? "int" : "uint";
 }
 
-// A kernel's text, and what MLX built of it: once for each set of macros.
+// A kernel's text, and what MLX built of it: once for each set of macros. MLX keeps a Metal library
+// by its name, so the name says what the text is: the hash of header and body, the macros' values.
 class Kernel {
  public:
-  Kernel(const char* name, std::vector<std::string> inputs, std::vector<std::string> outputs,
-         const char* header, const char* body, bool atomic)
-      : name_(name),
+  Kernel(const char* name, const char* hash, std::vector<std::string> inputs,
+         std::vector<std::string> outputs, const char* header, const char* body, bool atomic)
+      : name_(std::string(name) + "_" + hash),
         inputs_(std::move(inputs)),
         outputs_(std::move(outputs)),
         header_(header),
@@ -127,28 +126,25 @@ class Kernel {
         atomic_(atomic) {}
 
   // Thread-safe; what it returns stays.
-  const mx::fast::CustomKernelFunction& with(const std::string& macros) {
+  const mx::fast::CustomKernelFunction& with(
+      const std::vector<std::pair<const char*, std::string>>& macros) {
+    std::string name = name_;
+    for (const auto& [macro, value] : macros)
+      name += value[0] == '-' ? "_m" + value.substr(1) : "_" + value;
     const std::lock_guard lock(mutex_);
-    const auto found = built_.find(macros);
+    const auto found = built_.find(name);
     if (found != built_.end()) return found->second;
-    const std::string header = macros + header_;
+    std::string header;
+    for (const auto& [macro, value] : macros)
+      header += std::string("#define ") + macro + " " + value + "\n";
+    const bool ensure_row_contiguous = true;
     return built_
-        .emplace(macros, mx::fast::metal_kernel(name_ + "_" + hash_of(header + body_), inputs_,
-                                                outputs_, body_, header,
-                                                /*ensure_row_contiguous=*/true, atomic_))
+        .emplace(name, mx::fast::metal_kernel(name, inputs_, outputs_, body_, header + header_,
+                                              ensure_row_contiguous, atomic_))
         .first->second;
   }
 
  private:
-  // MLX keeps a Metal library by its name, so the name says what the text is (FNV-1a).
-  static std::string hash_of(const std::string& text) {
-    uint64_t hash = 0xcbf29ce484222325;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    std::ostringstream digits;
-    digits << std::hex << hash;
-    return digits.str();
-  }
-
   const std::string name_;
   const std::vector<std::string> inputs_, outputs_;
   const std::string header_, body_;
