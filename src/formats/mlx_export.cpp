@@ -19,9 +19,9 @@ const kernel::Scratch* scratch_of(const kernel::Program& program, const std::str
 }
 
 /// MLX gives every call outputs of its own, where a plan's launches share their tensors: each
-/// tensor is written by one launch that runs, before it is read.
-base::Result<void> check_tensors_flow(const kernel::Program& program,
-                                      const kernel::Definition& definition) {
+/// tensor may be written by one launch that runs.
+base::Result<void> check_writers(const kernel::Program& program,
+                                 const kernel::Definition& definition) {
   std::map<std::string, bool> written;  // whether under a condition
   for (const kernel::Launch& launch : program.launches) {
     if (launch.loop)
@@ -29,12 +29,6 @@ base::Result<void> check_tensors_flow(const kernel::Program& program,
                                "MLX gives every call outputs of its own: a turn of the loop would "
                                "not find what the turns before it wrote");
     KS_TRY(const MlxCall call, mlx_call(program, definition, launch));
-    for (const std::string& name : call.input_names()) {
-      const TensorSpec* spec = definition.tensor(name);
-      const bool made = scratch_of(program, name) || (spec && spec->access == kernel::Access::out);
-      if (made && !written.contains(name))
-        return base::usage_error(launch.kernel, fmt::format("reads {} before it is written", name));
-    }
     for (const std::string& name : call.output_names()) {
       const auto [before, first] = written.emplace(name, launch.when.has_value());
       if (!first && !(before->second && launch.when))
@@ -65,7 +59,7 @@ base::Result<void> check_mlx_request(const MlxExportRequest& request, std::strin
     for (const kernel::DType type : dtypes)
       if (mlx_dtype(type).empty())
         return base::usage_error(variable, fmt::format("MLX has no {}", kernel::name(type)));
-  return check_tensors_flow(*request.program, *request.definition);
+  return check_writers(*request.program, *request.definition);
 }
 
 const std::string* mlx_source(const kernel::Program& program, const std::string& path) {
@@ -141,11 +135,6 @@ base::Result<MlxCall> mlx_call(const kernel::Program& program, const kernel::Def
     }
     const auto& tensor = std::get<kernel::TensorArg>(arg);
     if (tensor.offset) return base::usage_error(tensor.tensor, "MLX takes no offset of a tensor");
-    if (tensor.access == kernel::ArgAccess::inout)
-      return base::usage_error(tensor.tensor, "is updated in place, which MLX has not");
-    if (tensor.access == kernel::ArgAccess::optional)
-      return base::usage_error(tensor.tensor, "may be absent, and MLX takes no absent array",
-                               "a launch with `when` for each case");
     const TensorSpec* spec = definition.tensor(tensor.tensor);
     const bool natural_output =
         tensor.access == kernel::ArgAccess::natural && spec && spec->access != kernel::Access::in;
