@@ -3,7 +3,8 @@
 // here, which cannot speak for this process.
 //
 //   parent -> worker                              worker -> parent
-//                                                 hello, {"locked":true}, {"loaded":true}
+//                                                 hello
+//   {"op":"load"}                                 {"locked":true} then {"loaded":true}
 //   {"op":"prepare","work":{..},"tensors":        {"prepared":true}
 //    [[name,offset,bytes],..],"stride","sets"}
 //   {"op":"arm","token":"..","order":[..]}        {"ready":"token"}
@@ -34,16 +35,15 @@ class MlxWorkerMain {
 
   int serve() {
     socket_.send_line("hello");
-    socket_.send_line(R"({"locked":true})");
-    socket_.send_line(R"({"loaded":true})");
     std::string line;
     while (socket_.read_line(line)) {
       const auto message = base::parse_json(line, "control");
       if (!message) return fail("protocol", message.error().text());
       const std::string op = message->value("op", "");
-      const int status = op == "prepare" ? prepare(*message)
-                         : op == "arm"   ? batch(*message)
-                                         : fail("protocol", "unknown operation");
+      const int status = op == "load"      ? load()
+                         : op == "prepare" ? prepare(*message)
+                         : op == "arm"     ? batch(*message)
+                                           : fail("protocol", "unknown operation");
       if (status != 0) return status;
     }
     return 0;
@@ -72,6 +72,13 @@ class MlxWorkerMain {
     sets_.clear();
     if (memory_) ::munmap(memory_, bytes_);
     memory_ = nullptr;
+  }
+
+  /// Nothing: MLX is linked, and a program comes with its work.
+  int load() {
+    socket_.send_line(R"({"locked":true})");
+    socket_.send_line(R"({"loaded":true})");
+    return 0;
   }
 
   int prepare(const Json& message) {

@@ -111,6 +111,7 @@ base::Result<std::unique_ptr<Worker>> MlxTarget::start(WorkOf work_of) {
   os::Command command;
   command.argv = options_.worker;
   KS_TRY(auto process, WorkerProcess::start(std::move(command), memory.descriptor(), kStartLimit));
+  process->send(base::to_line({{"op", "load"}}));
   ProcessWorkerOptions options;
   options.prepare = [work_of = std::move(work_of), place = options_.place](
                         const Job& job,
