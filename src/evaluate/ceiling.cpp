@@ -29,7 +29,11 @@ Ceiling ceiling_of(const kernel::Work& work, const std::vector<kernel::TensorSha
   double set_bytes = 0;
   for (const kernel::TensorShape& t : tensors) set_bytes += static_cast<double>(t.bytes());
   const double flops = rate(tensors, device);
-  const double compute = work.flops > 0 && flops > 0 ? work.flops / flops * 1e9 : 0;
+  double compute = work.flops > 0 && flops > 0 ? work.flops / flops * 1e9 : 0;
+  if (device.special_function_cost > 0 && device.float32_flops > 0) {
+    const double slots = work.operations + work.special_functions * device.special_function_cost;
+    compute = std::max(compute, slots / (device.float32_flops / 2) * 1e9);
+  }
   const double bandwidth = device.bandwidth.empty() ? 0 : kernel::bandwidth_at(device, set_bytes);
   const double traffic = work.bytes > 0 && bandwidth > 0 ? work.bytes / bandwidth * 1e9 : 0;
   if (compute == 0 && traffic == 0) return {};

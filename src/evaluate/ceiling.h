@@ -1,5 +1,6 @@
 // How far a time is from what the machine can do: the larger of the time that the work takes at the
-// measured rate of arithmetic and the time that the least traffic takes at the measured bandwidth.
+// measured rate of arithmetic (where special functions have a known cost: of issuing the operations
+// that the definition counts) and the time that the least traffic takes at the measured bandwidth.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ std::vector<Workload> supported(const task::Task& task, const std::vector<Worklo
 }
 
 /// Tiny shapes that one program is run on during a search; its certificate runs them all.
-constexpr std::size_t kTinyInASearch = 6;
+constexpr std::size_t kTinyInASearch = 4;
 
 /// So many, evenly, from a place that the program's hash decides.
 std::vector<Workload> some_of(std::vector<Workload> all, const std::string& hash,

@@ -33,6 +33,8 @@ class Reader {
     read_constraints();
     read_generate();
     d_.flops = read_work("flops");
+    d_.operations = read_work("operations");
+    d_.special_functions = read_work("special_functions");
     d_.bytes = read_work("bytes");
     d_.python_reference = top_.text_or("reference", "");
     top_.ignore("tags");

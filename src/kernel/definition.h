@@ -77,7 +77,9 @@ struct Definition {
   std::vector<TensorSpec> outputs;
   std::vector<GenerateRule> generate;
   std::vector<Derived> derived;
-  std::optional<Expr> flops;     ///< floating-point operations of the unmasked work
+  std::optional<Expr> flops;       ///< floating-point operations of the unmasked work
+  std::optional<Expr> operations;  ///< least arithmetic instructions; a fused multiply-add is one
+  std::optional<Expr> special_functions;  ///< exponentials, logarithms, reciprocals beside them
   std::optional<Expr> bytes;     ///< least traffic: each input read once, each output written once
   std::string python_reference;  ///< Python source, or empty
   std::vector<std::string> notes;  ///< what the reader wants said: constraints it cannot check, ...

@@ -45,6 +45,7 @@ base::Json to_json(const HardwareProfile& p) {
           {"l2_bytes", p.l2_bytes},
           {"features", p.features},
           {"float32_flops", p.float32_flops},
+          {"special_function_cost", p.special_function_cost},
           {"bfloat16_flops", p.bfloat16_flops},
           {"bandwidth", bandwidth},
           {"timer_overhead_ns", p.timer_overhead_ns},
@@ -68,6 +69,7 @@ base::Result<HardwareProfile> parse_hardware(const base::Json& json, std::string
   p.l2_bytes = r.integer("l2_bytes");
   for (auto& f : r.texts_or_empty("features")) p.features.insert(std::move(f));
   p.float32_flops = r.number("float32_flops");
+  p.special_function_cost = r.number_or("special_function_cost", 0);
   p.bfloat16_flops = r.number_or("bfloat16_flops", 0);
   std::size_t i = 0;
   for (const base::Json& point : r.array("bandwidth")) {

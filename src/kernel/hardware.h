@@ -28,6 +28,7 @@ struct HardwareProfile {
   std::int64_t l2_bytes = 0;
   std::set<std::string> features;         ///< "avx512f", "amx_bf16", ... : `device.has_avx512f`
   double float32_flops = 0;               ///< sustained FMA rate over all cores in use, flop/s
+  double special_function_cost = 0;       ///< in issue slots of a simple operation; 0: not known
   double bfloat16_flops = 0;              ///< of the matrix unit where there is one, else 0
   std::vector<BandwidthPoint> bandwidth;  ///< ascending working sets
   double timer_overhead_ns = 0;

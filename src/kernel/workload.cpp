@@ -210,12 +210,15 @@ base::Result<std::vector<TensorShape>> shapes_of(const Definition& definition, c
 base::Result<Work> work_of(const Definition& definition, const Workload& w) {
   const Scope scope = scope_of(definition, w);
   Work work;
-  if (definition.flops) {
-    KS_TRY(work.flops, definition.flops->eval_number(scope));
-  }
-  if (definition.bytes) {
-    KS_TRY(work.bytes, definition.bytes->eval_number(scope));
-  }
+  const auto count = [&](const std::optional<Expr>& expr, double& number) -> base::Result<void> {
+    if (!expr) return {};
+    KS_TRY(number, expr->eval_number(scope));
+    return {};
+  };
+  KS_RETURN_IF_ERROR(count(definition.flops, work.flops));
+  KS_RETURN_IF_ERROR(count(definition.operations, work.operations));
+  KS_RETURN_IF_ERROR(count(definition.special_functions, work.special_functions));
+  KS_RETURN_IF_ERROR(count(definition.bytes, work.bytes));
   return work;
 }
 

@@ -58,9 +58,11 @@ Scope scope_of(const Definition& definition, const Workload& workload);
 base::Result<std::vector<TensorShape>> shapes_of(const Definition& definition,
                                                  const Workload& workload);
 
-/// flops and bytes of the definition for this workload; 0 where it does not say.
+/// What the definition counts, for this workload; 0 where it does not say.
 struct Work {
   double flops = 0;
+  double operations = 0;
+  double special_functions = 0;
   double bytes = 0;
 };
 base::Result<Work> work_of(const Definition& definition, const Workload& workload);

@@ -36,7 +36,7 @@ struct CompileRequest {
 };
 
 struct CompileLimits {
-  std::chrono::seconds time{60};
+  std::chrono::seconds time{60};                          ///< of CPU
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;    ///< address space of each process
   std::uint64_t output_bytes = std::uint64_t{256} << 20;  ///< of a file it writes
 };

@@ -234,6 +234,8 @@ kernel::HardwareProfile as_hardware(const GpuProfile& p) {
   if (p.at("dynamic_caching") > 0) h.features.insert("dynamic_caching");
   if (p.at("matrix_unit_flops_per_cycle") > 0) h.features.insert("matrix_unit");
   h.float32_flops = p.flops();
+  if (const auto exp2 = p.issue_cycles.find("float.exp2"); exp2 != p.issue_cycles.end())
+    h.special_function_cost = exp2->second.value;
   h.bandwidth = {{1e9, p.at("dram_bytes_per_second") * p.at("dram_efficiency")}};
   h.source = "knowledge/hardware/" + p.name + ".json";
   return h;
