@@ -10,9 +10,7 @@
 namespace ksearch::evaluate {
 namespace {
 
-/// Tiny shapes of one program that are watched during a search; its certificate has them all.
-constexpr std::size_t kWatchedInASearch = 6;
-constexpr std::size_t kAll = 1000000;
+constexpr std::size_t kEveryShape = 1000000;
 constexpr std::uint64_t kOrders = 1000;  // of SIMD-groups, by their seed
 
 /// The chip's figures are data; its name is what MLX says.
@@ -68,7 +66,8 @@ class OpenedMlx final : public OpenedSession {
                                                                    bool whole, std::string& at) {
       std::vector<simt::ScheduleChoice> orders{{"default", 0}};
       if (whole) orders = {{"default", 0}, {"reversed", 0}, {"random", order}};
-      return judge_->check_tiny(program, whole ? kAll : kWatchedInASearch, orders, at);
+      return judge_->check_tiny(program, whole ? kEveryShape : EngineJudge::kTinyInASearch, orders,
+                                at);
     };
     o.ceilings_judge = false;
     o.seed = seed;
