@@ -47,12 +47,16 @@ template <class Options>
 void add_task_and_place(CLI::App& app, Options& options) {
   app.add_option("TASK", options.task, "Name of a task (ksearch tasks), or a task's folder")
       ->required();
-  app.add_option("--target", options.target,
-                 "Where programs run: cpu, or metal (on an engine here; times are modelled)")
+  app.add_option(
+         "--target", options.target,
+         "Where programs run: cpu, or metal (a Mac's GPU by MLX; elsewhere an engine, times "
+         "modelled)")
       ->capture_default_str()
       ->check(CLI::IsMember({"cpu", "metal"}));
   app.add_option("--device", options.device,
-                 fmt::format("With metal: the GPU (ksearch devices NAME) [{}]", kDefaultGpu));
+                 fmt::format("With metal: {}, this Mac's GPU, or the GPU that the engine models "
+                             "(ksearch devices NAME) [{} where MLX has a Metal device, else {}]",
+                             kHereGpu, kHereGpu, kDefaultGpu));
   app.add_option("--threads", options.threads, "Threads a program may use [all]")
       ->check(CLI::Range(1, 4096));
 }

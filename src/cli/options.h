@@ -15,7 +15,7 @@ namespace ksearch::cli {
 struct EvaluateOptions {
   std::string task;  ///< name or folder
   std::string target = "cpu";
-  std::string device;  ///< a GPU's profile, with target metal; empty: kDefaultGpu
+  std::string device;  ///< with target metal: gpu_place
   int threads = 0;     ///< 0: all that this process may use
   std::string where;   ///< keeps workloads
   std::string python;  ///< interpreter for experts; empty: the project's .venv
@@ -54,6 +54,7 @@ struct RunOptions {
 };
 inline constexpr std::chrono::seconds kDefaultTime{600};
 inline constexpr const char* kDefaultGpu = "apple-m1-max";
+inline constexpr const char* kHereGpu = "here";  ///< this Mac's, through MLX
 
 struct ResumeOptions {
   std::string run;       ///< folder, name below runs/, or empty: the newest

@@ -54,6 +54,7 @@ store::RunInfo run_info(const RunOptions& options, const evaluate::OpenedSession
   info.options = {{"unsafe_no_sandbox", options.on.no_sandbox},
                   {"answer_seconds", options.answer_time.count()},
                   {"model", to_json(options.model)}};
+  if (session.measures_gpu()) info.options["device"] = kHereGpu;
   return info;
 }
 

@@ -34,8 +34,8 @@ base::Result<int> spec(const Context& context, const SpecOptions& options) {
                                 task.definition));
   kernel::HardwareProfile device;
   if (options.target == "metal") {
-    KS_TRY(const target::GpuProfile gpu, gpu_profile(context, options.device));
-    device = target::as_hardware(gpu);
+    KS_TRY(const GpuPlace place, gpu_place(context, options.device));
+    device = target::as_hardware(place.gpu);
   } else {
     KS_TRY(device, this_machine(context, options.threads));
   }

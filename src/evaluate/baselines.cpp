@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/check.h"
 #include "evaluate/ceiling.h"
@@ -152,11 +153,32 @@ Start start_script(SessionState& s, const task::Expert& expert) {
   return s.options.start_script(expert);
 }
 
+Start start_operation(SessionState& s, const task::Expert& expert) {
+  if (!s.options.start_operation)
+    return base::environment_error(expert.name, "its library is not at hand");
+  return s.options.start_operation(expert);
+}
+
+/// Programs of another dialect are another target's; so are scripts on a Mac's GPU, whose libraries
+/// would run on the CPU, and operations of MLX elsewhere.
+bool is_of(const kernel::HardwareProfile& device, const task::Expert& expert) {
+  if (expert.program) return expert.program->dialect == dialect_of(device);
+  return expert.operation.has_value() == (device.kind == "metal");
+}
+
+/// Those that stand for an expert which runs here are left out.
+void leave_out_stand_ins(SessionState& s) {
+  std::set<std::string> names;
+  for (const ExpertRunner& r : s.experts) names.insert(r.expert->name);
+  std::erase_if(s.experts,
+                [&](const ExpertRunner& r) { return names.contains(r.expert->stands_for); });
+}
+
 void choose_experts(SessionState& s) {
   kernel::Scope scope;
   kernel::add_device(s.device, scope);
   for (const task::Expert& expert : s.task->experts) {
-    if (expert.program && expert.program->dialect != dialect_of(s.device)) continue;
+    if (!is_of(s.device, expert)) continue;
     const auto needed = holds(expert.needs, scope);
     if (!needed || !*needed) continue;
     if (supported(s, expert, s.feedback).empty()) {
@@ -167,6 +189,7 @@ void choose_experts(SessionState& s) {
     runner.expert = &expert;
     s.experts.push_back(std::move(runner));
   }
+  leave_out_stand_ins(s);
 }
 
 const kernel::BoundProgram* plan_of(const ExpertRunner& runner, const kernel::Workload& w) {
@@ -309,7 +332,9 @@ base::Result<void> make_baselines(SessionState& s, const Progress& progress) {
   // Their libraries load while the references are made.
   for (ExpertRunner& r : s.experts) {
     progress("starting " + r.expert->name);
-    Start start = r.expert->program ? start_program(s, r) : start_script(s, *r.expert);
+    Start start = r.expert->program     ? start_program(s, r)
+                  : r.expert->operation ? start_operation(s, *r.expert)
+                                        : start_script(s, *r.expert);
     if (start)
       r.worker = std::move(*start);
     else

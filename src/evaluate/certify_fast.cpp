@@ -309,7 +309,10 @@ base::Result<void> certify_fast(Certification& c) {
   double highest = 0;
   for (const auto* list : {&c.certificate.heldout, &c.certificate.feedback})
     for (const auto& t : *list) highest = std::max(highest, t.roofline_fraction);
-  c.add("roofline", true, fmt::format("at most {:.2f} of a measured ceiling", highest));
+  c.add("roofline", true,
+        fmt::format("at most {:.2f} of {}", highest,
+                    s.options.ceilings_judge ? std::string("a measured ceiling")
+                                             : "the ceiling by " + s.device.source));
   c.add("fresh_inputs", true,
         fmt::format("every timed call had inputs and poisoned outputs of its own, in a secret "
                     "order; {} of the "

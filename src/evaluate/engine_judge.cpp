@@ -25,12 +25,9 @@ std::vector<Workload> supported(const task::Task& task, const std::vector<Worklo
   return some;
 }
 
-/// Tiny shapes that one program is run on during a search; its certificate runs them all.
-constexpr std::size_t kTinyInASearch = 4;
-
 /// So many, evenly, from a place that the program's hash decides.
 std::vector<Workload> some_of(std::vector<Workload> all, const std::string& hash,
-                              std::size_t most = kTinyInASearch) {
+                              std::size_t most = EngineJudge::kTinyInASearch) {
   if (all.size() <= most) return all;
   const std::size_t from = std::stoul(hash.substr(0, 4), nullptr, 16);
   std::vector<Workload> some;

@@ -23,6 +23,9 @@ enum class Judging {
 
 class EngineJudge {
  public:
+  /// Tiny shapes that one program is run on during a search; its certificate runs them all.
+  static constexpr std::size_t kTinyInASearch = 4;
+
   /// All but the runner is borrowed.
   EngineJudge(const task::Task& task, const target::GpuProfile& gpu, EngineRunner runner,
               target::Target& reference, std::uint64_t seed);

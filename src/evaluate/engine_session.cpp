@@ -4,11 +4,8 @@
 
 #include <algorithm>
 
-#include "base/random.h"
 #include "evaluate/engine_judge.h"
-#include "simt/object.h"
-#include "target/cpu/cpu_target.h"
-#include "target/cpu/profile.h"
+#include "evaluate/gpu_ground.h"
 
 namespace ksearch::evaluate {
 namespace {
@@ -204,35 +201,15 @@ class OpenedEngine final : public OpenedSession {
   base::Result<void> start(const EngineSessionOptions& options, const Progress& progress) {
     dialect_ = kernel::Dialect::mlx;
     gpu_ = options.gpu;
-    KS_TRY(task_, task::load_task(options.task, "metal"));
-    if (!options.where.empty()) KS_RETURN_IF_ERROR(task::keep_where(task_, options.where));
-    KS_TRY(const toolchain::Compiler clang, simt::find_clang(options.environment));
-    KS_TRY(const toolchain::Compiler compiler, toolchain::find_compiler(options.environment));
-    KS_TRY(const os::Sandbox sandbox, os::Sandbox::find(options.sandbox));
-    sandbox_ = sandbox.description();
-    compiler_ = clang.version;
-    const auto cache =
-        options.cache.empty() ? os::cache_folder(options.environment) : options.cache;
-    if (const auto made = os::make_folder(cache); !made)
-      return base::environment_error("cache", made.error().text(),
-                                     "set XDG_CACHE_HOME to a folder that can be written");
-    const int every = static_cast<int>(os::allowed_cpus().size());
-    const auto jobs = options.jobs > 0 ? options.jobs : static_cast<std::size_t>(every);
-    const base::Random seeds = base::Random(options.seed).fork("session");
-    reference_ = std::make_unique<target::CpuTarget>(
-        toolchain::Builder(compiler, sandbox, cache),
-        target::CpuTargetOptions{.device = target::describe_cpu(every),
-                                 .cpus = os::allowed_cpus(),
-                                 .worker = options.cpu_worker,
-                                 .seed = seeds.fork("reference").next()});
-    base::Json basis{{"compiler", clang.version},
+    KS_TRY(ground_, GpuGround::lay(options, task_));
+    sandbox_ = ground_->sandbox().description();
+    compiler_ = ground_->clang().version;
+    base::Json basis{{"compiler", compiler_},
                      {"sandbox", sandbox_},
                      {"times", fmt::format("modelled for {}, time model {}: nothing was measured",
                                            gpu_.name, target::kTimeModelVersion)}};
     auto session = std::make_unique<EngineSession>(
-        task_, gpu_,
-        EngineRunner(toolchain::Builder(clang, sandbox, cache), options.engine_worker, gpu_, jobs),
-        *reference_, options.seed, std::move(basis));
+        task_, gpu_, ground_->runner(gpu_), ground_->reference(), options.seed, std::move(basis));
     KS_RETURN_IF_ERROR(session->start(progress));
     session_ = std::move(session);
     return {};
@@ -240,7 +217,7 @@ class OpenedEngine final : public OpenedSession {
 
  private:
   target::GpuProfile gpu_;
-  std::unique_ptr<target::CpuTarget> reference_;
+  std::unique_ptr<GpuGround> ground_;
 };
 
 }  // namespace

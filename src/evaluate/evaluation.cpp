@@ -69,6 +69,11 @@ Tried<kernel::Measured> Evaluation::stages() {
   if (!worker) return lost(worker.error().text());
   worker_ = std::move(*worker);
 
+  if (s_.options.watch) {
+    progress_("tiny shapes, watched");
+    outcome_.stage = kernel::Stage::tiny;
+    KS_TRY_STEP(s_.options.watch(request_.program, false, outcome_.workload));
+  }
   KS_TRY_STEP(check_shapes(kernel::Stage::tiny, s_.tiny));
   KS_TRY_STEP(check_shapes(kernel::Stage::feedback, s_.feedback));
 

@@ -24,6 +24,8 @@ class OpenedSession : public Evaluator {
   const kernel::HardwareProfile& device() const { return session_->device(); }
   /// What programs are written in here; naive program and catalog are of it.
   kernel::Dialect dialect() const { return dialect_; }
+  /// Times on a GPU are this machine's own, not modelled.
+  bool measures_gpu() const { return measures_gpu_; }
   /// "namespaces (bubblewrap)", ...
   const std::string& sandbox() const { return sandbox_; }
   const std::string& compiler() const { return compiler_; }
@@ -32,6 +34,7 @@ class OpenedSession : public Evaluator {
   OpenedSession() = default;
   task::Task task_;
   kernel::Dialect dialect_ = kernel::Dialect::cpp;
+  bool measures_gpu_ = false;
   std::string sandbox_, compiler_;
   std::unique_ptr<Session> session_;
 };

@@ -25,17 +25,27 @@
 
 namespace ksearch::evaluate {
 
+/// Runs a program on tiny shapes where races, bounds and unwritten outputs are seen, which a GPU
+/// does not show; `whole`: on all of them, in several orders. The workload that failed goes to
+/// `at`.
+using Watch =
+    std::function<Tried<void>(const kernel::Program& program, bool whole, std::string& at)>;
+
 struct SessionOptions {
   const task::Task* task = nullptr;  ///< borrowed for the session; filtered by --where already
   target::Target* target = nullptr;  ///< borrowed; where programs run
   target::Target* reference_target = nullptr;  ///< borrowed; a CPU target on all cores for float64
-  StartScript start_script;  ///< null: experts in Python are skipped, and that is said
-  TrustExpert trust_expert;  ///< null: experts that link a library are skipped
+  StartScript start_script;     ///< null: experts in Python are skipped, and that is said
+  TrustExpert trust_expert;     ///< null: experts that link a library are skipped
+  StartScript start_operation;  ///< of the target's library; null: such experts are skipped
+  Watch watch;                  ///< null: the target itself sees what a kernel does wrong
   /// Facts for certificates that only the caller knows: {"sandbox", "compiler", "ksearch", ...}.
   base::Json basis = base::Json::object();
   /// Measures the ceilings now: once at the start, and again, before a program is called too fast
   /// to be true. Null: as they are.
   std::function<base::Result<kernel::HardwareProfile>()> measure_ceilings;
+  /// False: the ceilings are a chip's data; a time beyond them is said, and not rejected.
+  bool ceilings_judge = true;
   std::uint64_t seed = 1;  ///< inputs, orders and checked calls; kept from programs
   /// Wall time for the timed batches of one evaluation, shared by its workloads. Compiling and
   /// checking come on top.

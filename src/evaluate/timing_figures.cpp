@@ -129,6 +129,11 @@ std::optional<double> floor_ns(SessionState& s, const kernel::BoundProgram& plan
 Tried<void> believe(SessionState& s, const kernel::Workload& w, kernel::WorkloadTiming& t,
                     std::vector<std::string>& notes) {
   if (t.roofline_fraction <= kBelievable) return {};
+  if (!s.options.ceilings_judge) {
+    notes.push_back(fmt::format("on {} it is {:.2f} times as fast as {} says is possible", w.name,
+                                t.roofline_fraction, s.device.source));
+    return {};
+  }
   if (s.options.measure_ceilings) {
     // The ceilings may be of a slower moment than the samples: the best seen counts.
     const auto now = s.options.measure_ceilings();

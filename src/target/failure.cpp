@@ -10,15 +10,18 @@ namespace {
 using base::Json;
 using kernel::Verdict;
 
+constexpr std::size_t kCompileLog = 4096;
+
 std::uint64_t number_or(const Json& json, const char* key, std::uint64_t otherwise) {
   const auto found = json.find(key);
   return found != json.end() && found->is_number_unsigned() ? found->get<std::uint64_t>()
                                                             : otherwise;
 }
 
-std::string text_or(const Json& json, const char* key, std::string_view otherwise) {
+std::string text_or(const Json& json, const char* key, std::string_view otherwise,
+                    std::size_t most = 300) {
   const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>().substr(0, 300)
+  return found != json.end() && found->is_string() ? found->get<std::string>().substr(0, most)
                                                    : std::string(otherwise);
 }
 
@@ -91,6 +94,8 @@ Verdict explain_message(const Json& message, const FaultContext& context) {
     const std::string why = text_or(message, "why", "no reason given");
     if (failed == "memory") return memory_exceeded(context);
     if (failed == "exception") return kernel::Crashed{"threw an exception: " + why};
+    if (failed == "compile")
+      return kernel::CompileFailed{text_or(message, "why", "no reason given", kCompileLog)};
     if (failed == "load") return kernel::CompileFailed{"cannot be loaded: " + why};
     if (failed == "script") return kernel::Crashed{why};
     if (failed == "unsupported") return kernel::Unsupported{why};

@@ -222,7 +222,7 @@ RunReply ProcessWorker::run(std::span<const int> order, bool poison_scratch, mil
   auto result = batch(order, poison_scratch, limit);
   if (const auto* failure = std::get_if<Failure>(&result)) return as_reply(*failure);
   Batch& b = std::get<Batch>(result);
-  if (!poison_scratch) settle_time(b);
+  if (!poison_scratch && !options_.moves_tensors) settle_time(b);
   if (!poison_scratch && !order.empty() && !times_agree(b))
     return as_reply(fail(kernel::Verdict(kernel::Rejected{
         "timing", "the times of its calls do not add up to the time of the batch"})));

@@ -48,6 +48,9 @@ struct ProcessWorkerOptions {
   std::uint64_t memory_limit_bytes = 0;  ///< told in LimitExceeded
   std::uint64_t seed = 0;                ///< of the tokens
   bool script = false;                   ///< an expert in Python: trusted, and it says why it fails
+  /// The process moves tensors between batches and runs no code of a program's on the CPU: what it
+  /// uses of it outside the bracket is its own.
+  bool moves_tensors = false;
 };
 
 class ProcessWorker final : public Worker {

@@ -53,6 +53,21 @@ base::Result<fs::path> file_beside(const fs::path& path, const std::string& name
   return path.parent_path() / relative;
 }
 
+/// Of a file whose kind is an operation: what is called, with which tensors.
+template <class Allowed>
+base::Result<LibraryOperation> read_operation(ObjectReader& r, const kernel::Definition& definition,
+                                              Allowed allowed) {
+  LibraryOperation operation;
+  operation.what = r.text("operation");
+  operation.inputs = r.texts_or_empty("inputs");
+  for (const std::string& name : operation.inputs)
+    if (!definition.tensor(name)) r.fault("inputs", fmt::format("\"{}\" is no tensor", name));
+  if (operation.inputs.empty()) r.fault("inputs", "is missing");
+  KS_TRY(operation.number, read_condition(r, "number", allowed));
+  KS_TRY(operation.causal, read_condition(r, "causal", allowed));
+  return operation;
+}
+
 base::Result<Described> read_described(const fs::path& path, const kernel::Definition& definition) {
   KS_TRY(const std::string text, read_text(path));
   KS_TRY(const Json json, base::parse_json(text, path.string()));
@@ -64,7 +79,9 @@ base::Result<Described> read_described(const fs::path& path, const kernel::Defin
   const std::string kind = r.text("kind"), source = r.text_or("source", "");
   const bool is_program = kernel::parse_dialect(kind).has_value();
   const std::string program = is_program ? r.text("program") : "";
-  if (!is_program && kind != "python") r.fault("kind", "python or a dialect is wanted");
+  const bool is_operation = kind == "mlx-operation";
+  if (!is_program && !is_operation && kind != "python")
+    r.fault("kind", "python, mlx-operation or a dialect is wanted");
   if (kind == "python" && source.empty()) r.fault("source", "is missing");
   common.requires_modules = r.texts_or_empty("requires");
   const auto in_scope = [&](const std::string& name) {
@@ -79,10 +96,19 @@ base::Result<Described> read_described(const fs::path& path, const kernel::Defin
     common.library_package = l.text("package");
     KS_RETURN_IF_ERROR(l.finish());
   }
+  if (is_operation) {
+    KS_TRY(common.operation, read_operation(r, definition, in_scope));
+  }
+  common.stands_for = r.text_or("stands_for", "");
   const Json* variants = r.optional_array("variants");
   KS_RETURN_IF_ERROR(r.finish());
 
   Described d;
+  if (is_operation) {
+    common.path = path;
+    d.experts.push_back(std::move(common));
+    return d;
+  }
   KS_TRY(common.path, file_beside(path, is_program ? program : source));
   if (is_program) {
     KS_TRY(common.program, kernel::load_program(common.path, definition));

@@ -22,6 +22,14 @@
 
 namespace ksearch::task {
 
+/// An operation of the library that a target works through, by its name there.
+struct LibraryOperation {
+  std::string what;
+  std::vector<std::string> inputs;     ///< tensors of the task, in the operation's order
+  std::optional<kernel::Expr> number;  ///< its parameter, over axes, types and params
+  std::optional<kernel::Expr> causal;
+};
+
 /// A library's implementation of the task, trusted: what programs are measured against.
 ///
 /// `experts/NAME.json`; a bare `experts/NAME.py` is an expert too. Each variant is an expert of its
@@ -33,11 +41,17 @@ namespace ksearch::task {
 ///     "library": {"package": "scipy_openblas32"},
 ///     "variants": [{"name": "SkylakeX", "needs": "device.has_avx512f",
 ///                   "environment": {"OPENBLAS_CORETYPE": "SkylakeX"}}] }
+///   { "format": "ksearch.expert/1", "name": "mlx.fast.rms_norm", "kind": "mlx-operation",
+///     "operation": "rms_norm", "inputs": ["x", "w"], "number": "eps" }
 struct Expert {
   std::string name;            ///< "torch", "openblas (SkylakeX)"
   std::filesystem::path path;  ///< the script, or the program's JSON
   std::string script_text;     ///< the script itself where it is in no file (a reference)
-  std::optional<kernel::Program> program;  ///< none: a script
+  std::optional<kernel::Program> program;     ///< none: an operation, or a script
+  std::optional<LibraryOperation> operation;  ///< of MLX, where a session measures through it
+  /// An expert in whose place this one stands where that cannot run: a program rebuilt to the
+  /// strategy of a library's.
+  std::string stands_for;
   std::string library_package;  ///< Python package whose shared library the program links, or empty
   std::vector<std::string> requires_modules;       ///< of Python
   std::map<std::string, std::string> environment;  ///< of its worker

@@ -67,6 +67,18 @@ TEST_F(Cli, HelpListsWhatThereIsAndExitsWithZero) {
     EXPECT_NE(help.output.find(std::string("\n  ") + name), std::string::npos) << name;
 }
 
+TEST_F(Cli, MeasuringOnAGpuThatIsNotHereExitsWithThree) {
+#ifdef __APPLE__
+  GTEST_SKIP() << "a Metal device may be here";
+#endif
+  for (const char* command : {"run", "spec"}) {
+    const Ran ran = run({command, "softmax", "--target", "metal", "--device", "here"});
+    EXPECT_EQ(ran.code, 3) << ran.output;
+    EXPECT_NE(ran.output.find("--device here"), std::string::npos) << ran.output;
+    EXPECT_NE(ran.output.find("without --device the engine runs"), std::string::npos) << ran.output;
+  }
+}
+
 TEST_F(Cli, MistakesExitWithTwoAndSayWhatToDo) {
   EXPECT_EQ(run({}).code, 2);
   EXPECT_EQ(run({"fly"}).code, 2);

@@ -1,135 +1,22 @@
-// The one file that talks to MLX: tensors become arrays, launches calls of kernels, both evaluated
-// and timed. Everything of MLX's is reached through its C++ headers; it throws, we do not.
+// Launches become calls of kernels, on arrays, and are evaluated. With mlx_arrays.cpp and
+// mlx_dispatch.cpp all that talks to MLX, through its C++ headers; it throws, we do not.
 #include "target/metal/mlx_device.h"
-
-#include <mlx/mlx.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <exception>
 #include <limits>
-#include <map>
 #include <stdexcept>
+
+#include "target/metal/mlx_arrays.h"
+#include "target/metal/mlx_dispatch.h"
 
 namespace ksearch::target {
 namespace {
-namespace mx = mlx::core;
 using kernel::DType;
 
 using Arrays = std::map<std::string, mx::array>;
-
-mx::Dtype dtype_of(DType type) {
-  switch (type) {
-    case DType::float32:
-      return mx::float32;
-    case DType::float16:
-      return mx::float16;
-    case DType::bfloat16:
-      return mx::bfloat16;
-    case DType::int64:
-      return mx::int64;
-    case DType::int32:
-      return mx::int32;
-    case DType::int16:
-      return mx::int16;
-    case DType::int8:
-      return mx::int8;
-    case DType::uint64:
-      return mx::uint64;
-    case DType::uint32:
-      return mx::uint32;
-    case DType::uint16:
-      return mx::uint16;
-    case DType::uint8:
-      return mx::uint8;
-    case DType::boolean:
-      return mx::bool_;
-    default:
-      throw std::invalid_argument("MLX has no " + std::string(kernel::name(type)));
-  }
-}
-
-/// MLX counts in int.
-int whole(std::int64_t value) {
-  if (value < 0 || value > std::numeric_limits<int>::max())
-    throw std::invalid_argument(std::to_string(value) + " is more than MLX counts");
-  return static_cast<int>(value);
-}
-
-mx::Shape shape_of(const std::vector<std::int64_t>& sizes) {
-  mx::Shape shape;
-  for (const std::int64_t size : sizes) shape.push_back(whole(size));
-  return shape;
-}
-
-mx::array array_of(const MlxTensor& tensor, mx::Device device) {
-  std::size_t elements = 1;
-  for (const std::int64_t size : tensor.shape) elements *= static_cast<std::size_t>(size);
-  const std::size_t size = kernel::size_bytes(tensor.dtype);
-  if (tensor.bytes.size() != elements * size)
-    throw std::invalid_argument(tensor.name + " has " + std::to_string(tensor.bytes.size()) +
-                                " bytes, its shape says " + std::to_string(elements * size));
-  const mx::Dtype dtype = dtype_of(tensor.dtype);
-  const char* data = tensor.bytes.data();
-  // As integers of its size: no value is converted on the way.
-  const auto from = [&](auto integer, mx::Dtype as) {
-    using Integer = decltype(integer);
-    std::vector<Integer> values(elements);
-    if (elements > 0) std::memcpy(values.data(), data, tensor.bytes.size());
-    return mx::array(values.data(), shape_of(tensor.shape), as);
-  };
-  const mx::array raw = size == 1   ? from(std::uint8_t{}, mx::uint8)
-                        : size == 2 ? from(std::uint16_t{}, mx::uint16)
-                        : size == 4 ? from(std::uint32_t{}, mx::uint32)
-                                    : from(std::uint64_t{}, mx::uint64);
-  return mx::view(raw, dtype, device);
-}
-
-MlxTensor tensor_of(const std::string& name, const mx::array& array) {
-  MlxTensor tensor{name, DType::float32, {}, {}};
-  for (const DType type :
-       {DType::float32, DType::float16, DType::bfloat16, DType::int64, DType::int32, DType::int16,
-        DType::int8, DType::uint64, DType::uint32, DType::uint16, DType::uint8, DType::boolean})
-    if (dtype_of(type) == array.dtype()) tensor.dtype = type;
-  for (const auto size : array.shape()) tensor.shape.push_back(size);
-  tensor.bytes.assign(array.data<char>(), array.nbytes());
-  return tensor;
-}
-
-/// As MLX takes it: number, truth value or element type.
-mx::fast::TemplateArg argument_of(const MlxLaunch::Argument& argument) {
-  if (const auto* type = std::get_if<DType>(&argument)) return dtype_of(*type);
-  if (const auto* truth = std::get_if<bool>(&argument)) return *truth;
-  return std::get<int>(argument);
-}
-
-/// A launch with its kernel, which is built once.
-struct Kernel {
-  const MlxLaunch* launch = nullptr;
-  mx::fast::CustomKernelFunction call;
-};
-
-std::vector<Kernel> kernels_of(const std::vector<MlxLaunch>& launches) {
-  std::vector<Kernel> kernels;
-  for (const MlxLaunch& launch : launches) {
-    std::vector<std::string> outputs;
-    for (const MlxTensor& output : launch.outputs) outputs.push_back(output.name);
-    mx::CompileOptions options;
-    if (launch.fast_math) options.math_mode = mx::MathMode::Fast;
-    // MLX keeps a library by its name: the name says what the text is.
-    const std::size_t text = std::hash<std::string>{}(launch.header + '\0' + launch.source);
-    kernels.push_back(
-        {&launch, mx::fast::metal_kernel(launch.kernel + "_" + std::to_string(text), launch.inputs,
-                                         outputs, launch.source, launch.header, true,
-                                         launch.atomic_outputs, options)});
-  }
-  return kernels;
-}
-
-std::tuple<int, int, int> triple(const std::array<std::int64_t, 3>& sizes) {
-  return {whole(sizes[0]), whole(sizes[1]), whole(sizes[2])};
-}
 
 const mx::array& array_named(const Arrays& arrays, const std::string& name) {
   const auto found = arrays.find(name);
@@ -138,102 +25,180 @@ const mx::array& array_named(const Arrays& arrays, const std::string& name) {
   return found->second;
 }
 
-/// Lazily: nothing runs before it is evaluated.
-void add_launch(const Kernel& kernel, mx::Device device, Arrays& arrays) {
-  const MlxLaunch& launch = *kernel.launch;
-  std::vector<mx::array> inputs;
-  for (const std::string& name : launch.inputs) inputs.push_back(array_named(arrays, name));
-  std::vector<mx::Shape> shapes;
-  std::vector<mx::Dtype> dtypes;
-  for (const MlxTensor& output : launch.outputs) {
-    shapes.push_back(shape_of(output.shape));
-    dtypes.push_back(dtype_of(output.dtype));
+/// f(), with what MLX throws as an error.
+template <class F>
+base::Result<void> told(F&& f) {
+  try {
+    f();
+    return {};
+  } catch (const std::exception& error) {
+    return base::usage_error("MLX", error.what());
   }
-  std::vector<std::pair<std::string, mx::fast::TemplateArg>> arguments;
-  for (const auto& [name, value] : launch.arguments)
-    arguments.emplace_back(name, argument_of(value));
-  const std::vector<mx::array> outputs =
-      kernel.call(inputs, shapes, dtypes, triple(launch.threads), triple(launch.group_size),
-                  arguments, launch.init, false, device);
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    arrays.insert_or_assign(launch.outputs[i].name, outputs[i]);
 }
 
-mx::array native(const MlxNative& native, const std::vector<mx::array>& in, mx::Device device) {
-  const auto expect = [&](std::size_t count) {
-    if (in.size() != count)
-      throw std::invalid_argument(std::to_string(in.size()) + " inputs, " + std::to_string(count) +
-                                  " are meant");
-  };
-  switch (native.what) {
-    case MlxBaseline::attention:
-      expect(3);
-      return mx::fast::scaled_dot_product_attention(
-          in[0], in[1], in[2], native.number, native.causal ? "causal" : "", {}, {}, false, device);
-    case MlxBaseline::softmax:
-      expect(1);
-      return mx::softmax(in[0], -1, /*precise=*/true, device);
-    case MlxBaseline::rms_norm:
-      break;
-  }
-  expect(2);
-  return mx::fast::rms_norm(in[0], in[1], native.number, device);
-}
-
-class Runner {
+class Runner final : public MlxRunner {
  public:
-  explicit Runner(const MlxWork& work)
-      : work_(work), device_(work.place == MlxPlace::gpu ? mx::Device::gpu : mx::Device::cpu) {
-    for (const MlxTensor& input : work.inputs) {
-      inputs_.push_back(array_of(input, device_));
-      named_.insert_or_assign(input.name, inputs_.back());
-    }
-    if (const auto* launches = std::get_if<std::vector<MlxLaunch>>(&work.what))
-      kernels_ = kernels_of(*launches);
-    mx::eval(inputs_);
+  Runner(MlxWork work, const MlxDispatch& dispatch)
+      : work_(std::move(work)),
+        dispatch_(dispatch),
+        device_(work_.place == MlxPlace::gpu ? mx::Device::gpu : mx::Device::cpu) {}
+
+  base::Result<void> arm(std::span<const MlxSet> sets, std::span<const int> order) override {
+    return told([&] {
+      calls_.clear();
+      std::map<int, Arrays> inputs;
+      for (const int set : order)
+        if (!inputs.contains(set)) inputs.emplace(set, inputs_of(sets[at(set)]));
+      if (!order.empty() && !std::exchange(compiled_, true))
+        mx::eval(outputs_of(inputs.at(order.front())));
+      if (work_.place == MlxPlace::gpu) leave_in_memory(sets, order);
+      std::optional<mx::array> before;
+      for (const int set : order) {
+        Arrays held = inputs.at(set);
+        if (before) hold(held, *before);
+        calls_.push_back({&sets[at(set)], inputs.at(set), outputs_of(held)});
+        before = ended(calls_.back().outputs);
+      }
+    });
   }
 
-  MlxAnswer run() {
-    MlxAnswer answer;
-    std::vector<mx::array> first = graph();
-    for (mx::array& array : first) array = mx::contiguous(array, false, device_);
-    mx::eval(first);
-    const bool is_native = std::holds_alternative<MlxNative>(work_.what);
-    for (std::size_t i = 0; i < first.size(); ++i)
-      answer.outputs.push_back(tensor_of(is_native ? "out" : work_.outputs[i], first[i]));
-    if (work_.samples > 0)
-      for (int i = 0; i < work_.warm_up; ++i) sample();
-    for (int i = 0; i < work_.samples; ++i) answer.seconds.push_back(sample());
-    return answer;
+  base::Result<void> go() override {
+    return told([&] {
+      std::vector<mx::array> all;
+      for (const Call& call : calls_)
+        all.insert(all.end(), call.outputs.begin(), call.outputs.end());
+      if (!all.empty()) mx::eval(all);  // waits for the stream
+    });
+  }
+
+  base::Result<void> collect() override {
+    return told([&] {
+      for (Call& call : calls_) {
+        for (std::size_t i = 0; i < call.outputs.size(); ++i)
+          copy(plain(call.outputs[i]), work_.outputs[i], *call.set);
+        for (const auto& [name, array] : call.inputs) copy(array, name, *call.set);
+      }
+    });
+  }
+
+  MlxTensor output(std::size_t call, std::size_t i) {
+    return tensor_of(work_.outputs[i], plain(calls_[call].outputs[i]));
   }
 
  private:
-  std::vector<mx::array> graph() const {
-    if (const auto* own = std::get_if<MlxNative>(&work_.what))
-      return {native(*own, inputs_, device_)};
-    Arrays arrays = named_;
-    for (const Kernel& kernel : kernels_) add_launch(kernel, device_, arrays);
+  struct Call {
+    const MlxSet* set;
+    Arrays inputs;
+    std::vector<mx::array> outputs;
+  };
+
+  static std::size_t at(int set) { return static_cast<std::size_t>(set); }
+
+  Arrays inputs_of(const MlxSet& set) const {
+    Arrays arrays;
+    for (const MlxTensor& input : work_.inputs)
+      arrays.insert_or_assign(input.name, array_of(input, set.at(input.name), device_));
+    for (auto& [name, array] : arrays) array.eval();
+    return arrays;
+  }
+
+  /// Lazily: nothing runs before it is evaluated.
+  std::vector<mx::array> outputs_of(Arrays arrays) {
+    if (const auto* own = std::get_if<MlxNative>(&work_.what)) {
+      std::vector<mx::array> in;
+      for (const MlxTensor& input : work_.inputs) in.push_back(arrays.at(input.name));
+      return {call_native(*own, in, device_)};
+    }
+    for (const MlxLaunch& launch : std::get<std::vector<MlxLaunch>>(work_.what))
+      add_launch(launch, arrays);
     std::vector<mx::array> outputs;
     for (const std::string& name : work_.outputs) outputs.push_back(array_named(arrays, name));
     return outputs;
   }
 
-  /// Seconds of a copy.
-  double sample() const {
-    using Clock = std::chrono::steady_clock;
-    const auto start = Clock::now();
-    std::vector<mx::array> all;
-    for (int i = 0; i < work_.copies; ++i)
-      for (mx::array& output : graph()) all.push_back(std::move(output));
-    mx::eval(all);  // waits for the stream
-    return std::chrono::duration<double>(Clock::now() - start).count() / work_.copies;
+  void add_launch(const MlxLaunch& launch, Arrays& arrays) {
+    std::vector<mx::array> inputs;
+    std::vector<std::string> names = launch.inputs, outputs;
+    for (const std::string& name : names) inputs.push_back(array_named(arrays, name));
+    for (const MlxTensor& number : launch.numbers) {
+      names.push_back(number.name);
+      inputs.push_back(number_of(number, device_));
+    }
+    std::vector<mx::Shape> shapes;
+    std::vector<mx::Dtype> dtypes;
+    for (const MlxTensor& output : launch.outputs) {
+      outputs.push_back(output.name);
+      shapes.push_back(shape_of(output.shape));
+      dtypes.push_back(dtype_of(output.dtype));
+    }
+    std::vector<std::pair<std::string, mx::fast::TemplateArg>> arguments;
+    for (const auto& [name, value] : launch.arguments)
+      arguments.emplace_back(name, argument_of(value));
+    auto& kernel = kernels_[{launch.kernel, names, outputs}];
+    if (!kernel) kernel = dispatch_.make(work_.kernels.at(launch.kernel), names, outputs);
+    const std::vector<mx::array> written =
+        kernel(inputs, shapes, dtypes, triple(launch.threads), triple(launch.group_size), arguments,
+               launch.init, false, device_);
+    for (std::size_t i = 0; i < written.size(); ++i)
+      arrays.insert_or_assign(launch.outputs[i].name, written[i]);
   }
 
-  const MlxWork& work_;
+  /// MLX hands freed memory to the next array of its size: a kernel that leaves elements unwritten
+  /// leaves what the sets' outputs hold, not the answer of a call before.
+  void leave_in_memory(std::span<const MlxSet> sets, std::span<const int> order) const {
+    mx::clear_cache();
+    std::vector<mx::array> left;
+    for (const int set : order)
+      for (const std::string& name : work_.outputs) {
+        const std::span<std::byte> bytes = sets[at(set)].at(name);
+        if (bytes.empty()) continue;
+        left.push_back(array_of({name, DType::uint8, {static_cast<std::int64_t>(bytes.size())}, {}},
+                                bytes, device_));
+      }
+    mx::eval(left);
+  }
+
+  /// An array of a kernel that reads one of the outputs. MLX puts a barrier before such a kernel,
+  /// and what is encoded after it waits too.
+  std::optional<mx::array> ended(const std::vector<mx::array>& outputs) const {
+    const mx::array& any = outputs.front();
+    if (any.size() == 0) return std::nullopt;
+    const mx::array first =
+        mx::slice(any, mx::Shape(any.ndim(), 0), mx::Shape(any.ndim(), 1), device_);
+    return mx::equal(first, first, device_);
+  }
+
+  static void hold(Arrays& arrays, const mx::array& until) {
+    std::vector<mx::array> list;
+    for (const auto& [name, array] : arrays) list.push_back(array);
+    if (list.empty()) return;
+    list = mx::depends(list, {until});
+    std::size_t i = 0;
+    for (auto& [name, array] : arrays) array = list[i++];
+  }
+
+  mx::array plain(const mx::array& array) const {
+    if (array.flags().row_contiguous) return array;
+    mx::array copied = mx::contiguous(array, false, device_);
+    copied.eval();
+    return copied;
+  }
+
+  static void copy(const mx::array& array, const std::string& name, const MlxSet& set) {
+    const std::span<std::byte> bytes = set.at(name);
+    if (bytes.size() != array.nbytes())
+      throw std::invalid_argument(name + " came back with " + std::to_string(array.nbytes()) +
+                                  " bytes, " + std::to_string(bytes.size()) + " are meant");
+    std::memcpy(bytes.data(), array.data<std::byte>(), bytes.size());
+  }
+
+  MlxWork work_;
+  const MlxDispatch& dispatch_;
   mx::Device device_;
-  std::vector<mx::array> inputs_;
-  Arrays named_;
-  std::vector<Kernel> kernels_;
+  bool compiled_ = false;
+  std::vector<Call> calls_;
+  using Key = std::tuple<std::size_t, std::vector<std::string>, std::vector<std::string>>;
+  std::map<Key, mx::fast::CustomKernelFunction> kernels_;
 };
 
 }  // namespace
@@ -242,23 +207,51 @@ MlxState mlx_state() {
   MlxState state{true, mx::version(), mx::metal::is_available(), {}};
   if (!state.has_metal) return state;
   const auto& about = mx::metal::device_info();
-  const auto name = about.find("device_name");
-  if (name != about.end())
-    if (const auto* text = std::get_if<std::string>(&name->second)) state.device = *text;
+  const auto text = [&](const char* key) {
+    const auto found = about.find(key);
+    const auto* value = found == about.end() ? nullptr : std::get_if<std::string>(&found->second);
+    return value ? *value : std::string();
+  };
+  state.device = text("device_name");
+  state.architecture = text("architecture");
   return state;
 }
 
-base::Result<MlxAnswer> run_on_mlx(const MlxWork& work) {
-  if (work.copies < 1) return base::usage_error("copies", "one at least");
-  try {
-    if (work.place == MlxPlace::gpu && !mx::metal::is_available())
-      return base::environment_error(
-          "MLX " + std::string(mx::version()), "no Metal device",
-          "its kernels run on a Mac's GPU; elsewhere the engine runs them (--target metal)");
-    return Runner(work).run();
-  } catch (const std::exception& error) {
-    return base::usage_error("MLX", error.what());
+base::Result<std::unique_ptr<MlxRunner>> make_mlx_runner(MlxWork work,
+                                                         const MlxDispatch* dispatch) {
+  if (work.place == MlxPlace::gpu && !mx::metal::is_available())
+    return base::environment_error(
+        "MLX " + std::string(mx::version()), "no Metal device",
+        "its kernels run on a Mac's GPU; elsewhere the engine runs them (--target metal)");
+  return std::make_unique<Runner>(std::move(work), dispatch ? *dispatch : kMetalDispatch);
+}
+
+base::Result<MlxAnswer> run_on_mlx(const MlxWork& asked, const MlxTiming& timing) {
+  if (timing.copies < 1) return base::usage_error("copies", "one at least");
+  MlxWork work = asked;
+  MlxSet set;
+  for (MlxTensor& input : work.inputs)
+    set[input.name] = std::as_writable_bytes(std::span(input.bytes));
+  if (std::holds_alternative<MlxNative>(work.what)) work.outputs = {"out"};
+  for (const std::string& output : work.outputs) set.try_emplace(output);
+  KS_TRY(const auto made, make_mlx_runner(work));
+  auto& runner = static_cast<Runner&>(*made);
+  const std::vector<int> once{0}, often(static_cast<std::size_t>(timing.copies), 0);
+  MlxAnswer answer;
+  KS_RETURN_IF_ERROR(runner.arm({&set, 1}, once));
+  KS_RETURN_IF_ERROR(runner.go());
+  for (std::size_t i = 0; i < work.outputs.size(); ++i)
+    answer.outputs.push_back(runner.output(0, i));
+  const int runs = timing.samples > 0 ? timing.warm_up + timing.samples : 0;
+  for (int i = 0; i < runs; ++i) {
+    using Clock = std::chrono::steady_clock;
+    KS_RETURN_IF_ERROR(runner.arm({&set, 1}, often));
+    const auto start = Clock::now();
+    KS_RETURN_IF_ERROR(runner.go());
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (i >= timing.warm_up) answer.seconds.push_back(seconds / timing.copies);
   }
+  return answer;
 }
 
 }  // namespace ksearch::target

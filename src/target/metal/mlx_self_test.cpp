@@ -64,10 +64,10 @@ std::string difference(std::span<const float> got, std::span<const float> want, 
   return {};
 }
 
-MlxCheck check(std::string name, const MlxWork& work, std::span<const float> want,
-               double tolerance) {
+MlxCheck check(std::string name, const MlxWork& work, const MlxTiming& timing,
+               std::span<const float> want, double tolerance) {
   using State = MlxCheck::State;
-  const auto answer = run_on_mlx(work);
+  const auto answer = run_on_mlx(work, timing);
   if (!answer) return {std::move(name), State::failed, answer.error().text()};
   std::string wrong = difference(floats_of(answer->outputs[0]), want, tolerance);
   if (!wrong.empty()) return {std::move(name), State::failed, std::move(wrong)};
@@ -76,18 +76,15 @@ MlxCheck check(std::string name, const MlxWork& work, std::span<const float> wan
   std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
   return {std::move(name), State::passed,
           fmt::format("{:.2f} us a call, median of {}, {} calls together",
-                      times[times.size() / 2] * 1e6, times.size(), work.copies)};
+                      times[times.size() / 2] * 1e6, times.size(), timing.copies)};
 }
 
-MlxWork timed(MlxWork work) {
-  work.samples = 11;
-  work.copies = 50;
-  return work;
-}
+constexpr MlxTiming kOnce{}, kTimed{.warm_up = 3, .samples = 11, .copies = 50};
 
 MlxWork native_softmax(MlxPlace place) {
   return {.inputs = {matrix()},
-          .what = MlxNative{.what = MlxBaseline::softmax},
+          .kernels = {},
+          .what = MlxNative{.what = MlxOperation::softmax},
           .outputs = {},
           .place = place};
 }
@@ -95,43 +92,47 @@ MlxWork native_softmax(MlxPlace place) {
 /// A SIMD-group a row, then the sums doubled: template arguments, a number, an array between two
 /// launches.
 MlxWork two_launches() {
-  MlxLaunch sum{.kernel = "row_sum"};
-  sum.source =
+  MlxKernel row_sum{"row_sum", {}}, doubled{"twice", {}};
+  row_sum.source =
       "uint row = threadgroup_position_in_grid.x, lane = thread_index_in_simdgroup;\n"
       "T sum = 0;\n"
       "for (uint c = lane; c < uint(columns); c += WIDTH) sum += x[row * columns + c];\n"
       "sum = simd_sum(sum);\n"
       "if (lane == 0) part[row] = sum;\n";
+  doubled.source = "uint i = thread_position_in_grid.x;\nout[i] = 2 * part[i];\n";
+  MlxLaunch sum{.kernel = 0};
   sum.inputs = {"x", "columns"};
   sum.outputs = {{"part", DType::float32, {kRows}, {}}};
   sum.threads = {kRows * 32, 1, 1};
   sum.group_size = {32, 1, 1};
   sum.arguments = {{"T", DType::float32}, {"WIDTH", 32}};
-  MlxLaunch twice{.kernel = "twice"};
-  twice.source = "uint i = thread_position_in_grid.x;\nout[i] = 2 * part[i];\n";
+  MlxLaunch twice{.kernel = 1};
   twice.inputs = {"part"};
   twice.outputs = {{"out", DType::float32, {kRows}, {}}};
   twice.threads = {kRows, 1, 1};
   twice.group_size = {kRows, 1, 1};
   const std::vector<std::int32_t> columns{kColumns};
   return {.inputs = {matrix(), {"columns", DType::int32, {}, bytes_of(columns)}},
+          .kernels = {row_sum, doubled},
           .what = std::vector{sum, twice},
           .outputs = {"out"}};
 }
 
 /// Every thread adds to its row's element, which starts as 1.
 MlxWork atomics() {
-  MlxLaunch launch{.kernel = "add_up"};
-  launch.source =
+  MlxKernel kernel{"add_up", {}};
+  kernel.atomic_outputs = true;
+  kernel.source =
       "uint i = thread_position_in_grid.x;\n"
       "atomic_fetch_add_explicit(&out[i / x_shape[1]], x[i], memory_order_relaxed);\n";
+  MlxLaunch launch{.kernel = 0};
   launch.inputs = {"x"};
   launch.outputs = {{"out", DType::float32, {kRows}, {}}};
-  launch.atomic_outputs = true;
   launch.init = 1.0F;
   launch.threads = {kRows * kColumns, 1, 1};
   launch.group_size = {64, 1, 1};
-  return {.inputs = {matrix()}, .what = std::vector{launch}, .outputs = {"out"}};
+  return {
+      .inputs = {matrix()}, .kernels = {kernel}, .what = std::vector{launch}, .outputs = {"out"}};
 }
 
 }  // namespace
@@ -152,8 +153,8 @@ std::vector<MlxCheck> mlx_self_test() {
   const MlxState state = mlx_state();
   std::vector<MlxCheck> checks;
   const auto add = [&](bool possible, const char* name, const char* why, const MlxWork& work,
-                       std::span<const float> want, double tolerance) {
-    checks.push_back(possible ? check(name, work, want, tolerance)
+                       const MlxTiming& timing, std::span<const float> want, double tolerance) {
+    checks.push_back(possible ? check(name, work, timing, want, tolerance)
                               : MlxCheck{name, MlxCheck::State::skipped, why});
   };
   constexpr const char* kNoMlx = "built without MLX";
@@ -162,12 +163,12 @@ std::vector<MlxCheck> mlx_self_test() {
   for (float& sum : doubled) sum *= 2;
   for (float& sum : counted) sum += 1;
   add(state.built_in, "arrays to MLX and back, its softmax on the CPU", kNoMlx,
-      native_softmax(MlxPlace::cpu), softmax(), 1e-6);
-  add(state.has_metal, "its softmax on the GPU", no_gpu, timed(native_softmax(MlxPlace::gpu)),
+      native_softmax(MlxPlace::cpu), kOnce, softmax(), 1e-6);
+  add(state.has_metal, "its softmax on the GPU", no_gpu, native_softmax(MlxPlace::gpu), kTimed,
       softmax(), 1e-6);
-  add(state.has_metal, "two launches, templates, an array between them", no_gpu,
-      timed(two_launches()), doubled, 0);
-  add(state.has_metal, "atomic outputs with a start value", no_gpu, atomics(), counted, 0);
+  add(state.has_metal, "two launches, templates, an array between them", no_gpu, two_launches(),
+      kTimed, doubled, 0);
+  add(state.has_metal, "atomic outputs with a start value", no_gpu, atomics(), kOnce, counted, 0);
   return checks;
 }
 

@@ -1,5 +1,8 @@
-// ksearch_mlx_worker [--json]: the self-test of the path through MLX. A program of its own, so that
-// ksearch is not linked with MLX. Exit codes are ksearch's: 1 a check failed, 3 no MLX or no GPU.
+// ksearch_mlx_worker: what is linked with MLX is a program of its own, so that ksearch is not.
+//   [--json]   the self-test of the path through MLX; exit codes are ksearch's: 1 a check failed, 3
+//              no MLX or no GPU
+//   --state    what MLX and GPU there are, as JSON
+//   serve      the worker of the measured Metal target
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +11,7 @@
 #include "base/json.h"
 #include "target/metal/mlx_device.h"
 #include "target/metal/mlx_self_test.h"
+#include "target/metal/mlx_serve.h"
 
 namespace ksearch::target {
 namespace {
@@ -23,15 +27,21 @@ std::string missing(const MlxState& state) {
   return {};
 }
 
+base::Json to_json(const MlxState& state) {
+  return {{"mlx", state.version},
+          {"metal", state.has_metal},
+          {"device", state.device},
+          {"architecture", state.architecture},
+          {"missing", missing(state)}};
+}
+
 base::Json to_json(const MlxState& state, const std::vector<MlxCheck>& checks) {
   base::Json list = base::Json::array();
   for (const MlxCheck& one : checks)
     list.push_back({{"name", one.name}, {"state", name(one.state)}, {"detail", one.detail}});
-  return {{"mlx", state.version},
-          {"metal", state.has_metal},
-          {"device", state.device},
-          {"missing", missing(state)},
-          {"checks", std::move(list)}};
+  base::Json json = to_json(state);
+  json["checks"] = std::move(list);
+  return json;
 }
 
 void print(const MlxState& state, const std::vector<MlxCheck>& checks) {
@@ -59,10 +69,16 @@ int self_test(bool json) {
 }  // namespace ksearch::target
 
 int main(int argc, char** argv) {
-  const bool json = argc == 2 && std::string_view(argv[1]) == "--json";
-  if (argc > 2 || (argc == 2 && !json)) {
-    fmt::print(stderr, "usage: ksearch_mlx_worker [--json]\n");
+  using namespace ksearch::target;
+  const std::string_view asked = argc == 2 ? argv[1] : "";
+  if (asked == "serve") return run_mlx_worker();
+  if (asked == "--state") {
+    fmt::print("{}", ksearch::base::to_text(to_json(mlx_state())));
+    return 0;
+  }
+  if (argc > 2 || (argc == 2 && asked != "--json")) {
+    fmt::print(stderr, "usage: ksearch_mlx_worker [--json | --state | serve]\n");
     return 2;
   }
-  return ksearch::target::self_test(json);
+  return self_test(asked == "--json");
 }

@@ -262,6 +262,59 @@ TEST(Session, FasterThanTheMachineIsRejected) {
   EXPECT_NE(r.why.find("the work cannot have been done"), std::string::npos) << r.why;
 }
 
+TEST(Session, FasterThanDataSaysIsNotedWhereNothingWasMeasured) {
+  ScaleSession s;
+  s.add("too fast", scale, 1.0);
+  s.target.device_.float32_flops = 1e11;
+  s.target.device_.source = "knowledge/hardware/some.json";
+  s.options.ceilings_judge = false;
+  s.open();
+  const auto o = s.judge("too fast");
+  verdict_of<kernel::Measured>(o);
+  ASSERT_FALSE(o.notes.empty());
+  EXPECT_NE(o.notes[0].find("as knowledge/hardware/some.json says is possible"), std::string::npos)
+      << o.notes[0];
+}
+
+TEST(Session, WhatWatchingFindsDecidesBeforeAnythingIsTimed) {
+  ScaleSession s;
+  s.add("racy", scale, 1e6);
+  bool asked_for_all = true;
+  s.options.watch = [&](const kernel::Program& program, bool whole,
+                        std::string& at) -> Tried<void> {
+    asked_for_all = whole;
+    if (program.sources[0].text != "racy") return {};
+    at = "t33";
+    return verdict(kernel::Unsafe{{{"race", "out", "two threads write it"}}});
+  };
+  s.open();
+  const auto o = s.judge("racy");
+  EXPECT_EQ(verdict_of<kernel::Unsafe>(o).findings[0].kind, "race");
+  EXPECT_EQ(o.workload, "t33");
+  EXPECT_EQ(o.stage, kernel::Stage::tiny);
+  EXPECT_FALSE(asked_for_all);
+}
+
+TEST(Session, AnExpertThatStandsForOneThatRunsIsLeftOut) {
+  ScaleSession s;
+  s.add("library", scale, 1.5e6);
+  s.add("rebuilt", scale, 1e6);
+  for (const char* name : {"library", "rebuilt"}) {
+    task::Expert e;
+    e.name = name;
+    e.program = scale_program(s.task.definition, name);
+    if (e.name == "rebuilt") e.stands_for = "library";
+    s.task.experts.push_back(std::move(e));
+  }
+  task::Expert elsewhere;
+  elsewhere.name = "an operation of another target's library";
+  elsewhere.operation.emplace();
+  s.task.experts.push_back(std::move(elsewhere));
+  s.open();
+  for (const ExpertResult& e : s.session->baselines().experts) EXPECT_EQ(e.expert, "library");
+  EXPECT_EQ(s.session->baselines().best[0].expert, "library");
+}
+
 TEST(Session, TunablesAreChosenByWorkload) {
   ScaleSession s;
   s.add("tuned", scale, 1e6);

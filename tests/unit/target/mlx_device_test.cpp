@@ -51,12 +51,15 @@ void expect_near(const std::vector<float>& got, const std::vector<double>& want)
 }
 
 MlxWork native(const MlxNative& what, std::vector<MlxTensor> inputs) {
-  return {.inputs = std::move(inputs), .what = what, .outputs = {}, .place = MlxPlace::cpu};
+  return {.inputs = std::move(inputs),
+          .kernels = {},
+          .what = what,
+          .outputs = {},
+          .place = MlxPlace::cpu};
 }
 
 MlxLaunch copy_launch() {
-  MlxLaunch launch{.kernel = "copy"};
-  launch.source = "uint i = thread_position_in_grid.x;\nout[i] = x[i];\n";
+  MlxLaunch launch{.kernel = 0};
   launch.inputs = {"x"};
   launch.outputs = {{"out", DType::float32, {4}, {}}};
   launch.threads = {4, 1, 1};
@@ -65,6 +68,7 @@ MlxLaunch copy_launch() {
 
 MlxWork copy_work() {
   return {.inputs = {tensor("x", {4}, {1, 2, 3, 4})},
+          .kernels = {{"copy", "uint i = thread_position_in_grid.x;\nout[i] = x[i];\n"}},
           .what = std::vector{copy_launch()},
           .outputs = {"out"}};
 }
@@ -78,6 +82,7 @@ TEST_F(MlxDevice, BitsOfEveryTypeComeBackAsTheyWent) {
                  {"l", DType::int64, {}, std::string("\x01\x02\x03\x04\x05\x06\x07\x88", 8)},
                  {"u", DType::uint8, {3}, std::string("\x00\xff\x80", 3)},
                  {"t", DType::boolean, {2}, std::string("\x01\x00", 2)}},
+      .kernels = {},
       .what = std::vector<MlxLaunch>{},
       .outputs = {"f", "h", "b", "l", "u", "t"},
       .place = MlxPlace::cpu};
@@ -96,7 +101,7 @@ TEST_F(MlxDevice, ItsRmsNormIsOurs) {
   constexpr std::size_t kRows = 3, kSize = 70;
   const auto x = numbers(kRows * kSize, 1), weight = numbers(kSize, 2);
   const auto answer =
-      run_on_mlx(native({.what = MlxBaseline::rms_norm, .number = 1e-3F},
+      run_on_mlx(native({.what = MlxOperation::rms_norm, .number = 1e-3F},
                         {tensor("x", {kRows, kSize}, x), tensor("weight", {kSize}, weight)}));
   ASSERT_TRUE(answer) << answer.error().text();
   std::vector<double> want;
@@ -137,7 +142,7 @@ TEST_F(MlxDevice, ItsAttentionIsOurs) {
              v = numbers(kKeys * kSize, 5);
   for (const bool causal : {false, true}) {
     const auto answer = run_on_mlx(
-        native({.what = MlxBaseline::attention, .number = 0.125F, .causal = causal},
+        native({.what = MlxOperation::attention, .number = 0.125F, .causal = causal},
                {tensor("q", {1, 2, kQueries, kSize}, q), tensor("k", {1, 1, kKeys, kSize}, k),
                 tensor("v", {1, 1, kKeys, kSize}, v)}));
     ASSERT_TRUE(answer) << answer.error().text();
@@ -147,10 +152,9 @@ TEST_F(MlxDevice, ItsAttentionIsOurs) {
 }
 
 TEST_F(MlxDevice, TimesAsManySamplesAsAreAsked) {
-  MlxWork work = native({.what = MlxBaseline::softmax}, {tensor("x", {2, 3}, numbers(6, 6))});
-  work.samples = 4;
-  work.copies = 3;
-  const auto answer = run_on_mlx(work);
+  const MlxWork work =
+      native({.what = MlxOperation::softmax}, {tensor("x", {2, 3}, numbers(6, 6))});
+  const auto answer = run_on_mlx(work, {.warm_up = 1, .samples = 4, .copies = 3});
   ASSERT_TRUE(answer) << answer.error().text();
   ASSERT_EQ(answer->seconds.size(), 4u);
   for (const double seconds : answer->seconds) EXPECT_GT(seconds, 0);
@@ -161,7 +165,7 @@ TEST_F(MlxDevice, SaysWhatIsWrongWithTheWork) {
     const auto answer = run_on_mlx(work);
     return answer ? std::string("none") : answer.error().text();
   };
-  const MlxNative softmax{.what = MlxBaseline::softmax};
+  const MlxNative softmax{.what = MlxOperation::softmax};
   EXPECT_THAT(fault(native(softmax, {tensor("x", {5}, {1, 2})})),
               HasSubstr("x has 8 bytes, its shape says 20"));
   EXPECT_THAT(fault(native(softmax, {})), HasSubstr("0 inputs, 1 are meant"));

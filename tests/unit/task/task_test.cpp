@@ -104,9 +104,26 @@ TEST_F(TaskFolder, VariantsAreExpertsOfTheirOwn) {
   ASSERT_TRUE(task->experts[1].needs);
 }
 
+TEST_F(TaskFolder, AnOperationOfALibraryIsAnExpert) {
+  write("experts/op.json",
+        R"({"format": "ksearch.expert/1", "name": "lib.op", "kind": "mlx-operation",
+    "operation": "softmax", "inputs": ["x"], "number": "n / 2"})");
+  const auto task = load_task(folder_);
+  ASSERT_TRUE(task) << task.error().text();
+  ASSERT_EQ(task->experts.size(), 1u);
+  EXPECT_EQ(task->experts[0].operation->what, "softmax");
+  EXPECT_EQ(task->experts[0].operation->inputs, std::vector<std::string>{"x"});
+  EXPECT_TRUE(task->experts[0].operation->number);
+  EXPECT_FALSE(task->experts[0].operation->causal);
+  write("experts/op.json",
+        R"({"format": "ksearch.expert/1", "name": "lib.op", "kind": "mlx-operation",
+    "operation": "softmax", "inputs": ["y"]})");
+  EXPECT_EQ(fault(), "experts/op.json: inputs: \"y\" is no tensor");
+}
+
 TEST_F(TaskFolder, FaultsNameFileAndPlace) {
   write("experts/x.json", R"({"format": "ksearch.expert/1", "name": "x", "kind": "fortran"})");
-  EXPECT_EQ(fault(), "experts/x.json: kind: python or a dialect is wanted");
+  EXPECT_EQ(fault(), "experts/x.json: kind: python, mlx-operation or a dialect is wanted");
   write("experts/x.json",
         R"({"format": "ksearch.expert/1", "name": "x", "kind": "python", "source": "../../x.py"})");
   EXPECT_EQ(fault(), "experts/x.json: ../../x.py is outside the folder");

@@ -1,0 +1,48 @@
+#include "target/metal/mlx_dispatch.h"
+
+#include <stdexcept>
+
+namespace ksearch::target {
+namespace {
+
+mx::fast::CustomKernelFunction metal_kernel(const MlxKernel& kernel,
+                                            const std::vector<std::string>& inputs,
+                                            const std::vector<std::string>& outputs) {
+  mx::CompileOptions options;
+  if (kernel.fast_math) options.math_mode = mx::MathMode::Fast;
+  // MLX keeps a library by its name: the name says what the text is.
+  const std::size_t text = std::hash<std::string>{}(kernel.header + '\0' + kernel.source);
+  return mx::fast::metal_kernel(kernel.name + "_" + std::to_string(text), inputs, outputs,
+                                kernel.source, kernel.header, true, kernel.atomic_outputs, options);
+}
+
+}  // namespace
+
+const MlxDispatch kMetalDispatch{metal_kernel};
+
+mx::array call_native(const MlxNative& native, const std::vector<mx::array>& in,
+                      mx::Device device) {
+  const auto expect = [&](std::size_t count) {
+    if (in.size() != count)
+      throw std::invalid_argument(std::to_string(in.size()) + " inputs, " + std::to_string(count) +
+                                  " are meant");
+  };
+  switch (native.what) {
+    case MlxOperation::attention:
+      expect(3);
+      return mx::fast::scaled_dot_product_attention(
+          in[0], in[1], in[2], native.number, native.causal ? "causal" : "", {}, {}, false, device);
+    case MlxOperation::matmul:
+      expect(2);
+      return mx::matmul(in[0], in[1], device);
+    case MlxOperation::softmax:
+      expect(1);
+      return mx::softmax(in[0], -1, /*precise=*/true, device);
+    case MlxOperation::rms_norm:
+      break;
+  }
+  expect(2);
+  return mx::fast::rms_norm(in[0], in[1], native.number, device);
+}
+
+}  // namespace ksearch::target
