@@ -31,7 +31,8 @@ std::array<std::uint32_t, 3> triple(const Json& json) {
 Json to_json(const RawFinding& f) {
   return {{"kind", f.kind},     {"places", f.places},   {"buffer", f.buffer},
           {"offset", f.offset}, {"threads", f.threads}, {"group", f.group},
-          {"detail", f.detail}, {"count", f.count},     {"launch", f.launch}};
+          {"detail", f.detail}, {"count", f.count},     {"launch", f.launch},
+          {"callers", f.callers}};
 }
 
 }  // namespace
