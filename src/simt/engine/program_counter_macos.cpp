@@ -5,8 +5,7 @@
 namespace ksearch::simt {
 
 CodePosition code_position(const void* context) {
-  [[maybe_unused]] const auto& state =
-      static_cast<const ucontext_t*>(context)->uc_mcontext->__ss;
+  [[maybe_unused]] const auto& state = static_cast<const ucontext_t*>(context)->uc_mcontext->__ss;
 #if defined(__aarch64__)
   return {.pc = reinterpret_cast<const void*>(state.__pc + 4),
           .link = reinterpret_cast<const void*>(state.__lr),
