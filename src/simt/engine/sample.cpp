@@ -45,37 +45,55 @@ std::uint32_t place(double part, std::uint32_t size) {
   return std::min(static_cast<std::uint32_t>(part * size), size - 1);
 }
 
-/// Few of many: one of each stretch of the longest dimension, the others as golden ratios fall, so
-/// that each of them is met evenly too. Else one of each stretch of all, counted through.
+std::uint32_t number(const std::array<std::uint64_t, 3>& at,
+                     const std::array<std::uint32_t, 3>& groups) {
+  return static_cast<std::uint32_t>((at[2] * groups[1] + at[1]) * groups[0] + at[0]);
+}
+
+/// Few of many: one of each stretch of the longest dimension, the others as golden ratios fall, and
+/// for each its mirror image in all dimensions, so that work that grows along any averages out.
+void add_pairs(const std::array<Span, 3>& spans, std::size_t longest, std::uint64_t count,
+               std::array<std::uint32_t, 3> groups, base::Random& random,
+               std::vector<SampledGroup>& sample) {
+  constexpr std::array<double, 3> kSteps{0, 0.7548776662466927, 0.5698402909980532};
+  const double weight = static_cast<double>(spans[0].size) * spans[1].size * spans[2].size /
+                        static_cast<double>(count);
+  for (std::uint64_t i = 0; i < (count + 1) / 2; ++i) {
+    const bool lone = 2 * i + 1 == count;
+    const auto n = static_cast<double>(i);
+    std::array<std::uint64_t, 3> at{}, mirrored{};
+    for (std::size_t d = 0; d < 3; ++d) {
+      const double turned = 0.5 + n * kSteps[(d + 3 - longest) % 3];
+      const double part = lone           ? 0.5
+                          : d == longest ? (n + random.unit()) / static_cast<double>(count)
+                                         : turned - std::floor(turned);
+      const std::uint32_t index = place(part, spans[d].size);
+      at[d] = spans[d].start + index;
+      mirrored[d] = spans[d].start + spans[d].size - 1 - index;
+    }
+    sample.push_back({number(at, groups), weight});
+    if (!lone) sample.push_back({number(mirrored, groups), weight});
+  }
+}
+
+/// One of each stretch of all, counted through.
 void add_stratum(const std::array<Span, 3>& spans, std::uint64_t count,
                  std::array<std::uint32_t, 3> groups, base::Random& random,
                  std::vector<SampledGroup>& sample) {
-  constexpr std::array<double, 3> kSteps{0, 0.7548776662466927, 0.5698402909980532};
   const std::uint64_t size = std::uint64_t{spans[0].size} * spans[1].size * spans[2].size;
   const auto longest =
       static_cast<std::size_t>(std::ranges::max_element(spans, {}, &Span::size) - spans.begin());
-  const bool few = count <= spans[longest].size;
+  if (count <= spans[longest].size)
+    return add_pairs(spans, longest, count, groups, random, sample);
   Within within(count, random);
   for (std::uint64_t i = 0; i < count; ++i) {
-    std::array<std::uint64_t, 3> at{};
-    double weight = static_cast<double>(size) / static_cast<double>(count);
-    if (few) {
-      const auto n = static_cast<double>(i);
-      for (std::size_t d = 0; d < 3; ++d) {
-        const double turned = 0.5 + n * kSteps[(d + 3 - longest) % 3];
-        const double part = d == longest ? (n + within.next()) / static_cast<double>(count)
-                                         : turned - std::floor(turned);
-        at[d] = spans[d].start + place(part, spans[d].size);
-      }
-    } else {
-      const std::uint64_t start = i * size / count, length = (i + 1) * size / count - start;
-      const std::uint64_t k = start + place(within.next(), static_cast<std::uint32_t>(length));
-      weight = static_cast<double>(length);
-      at = {spans[0].start + k % spans[0].size, spans[1].start + k / spans[0].size % spans[1].size,
-            spans[2].start + k / spans[0].size / spans[1].size};
-    }
-    sample.push_back(
-        {static_cast<std::uint32_t>((at[2] * groups[1] + at[1]) * groups[0] + at[0]), weight});
+    const std::uint64_t start = i * size / count, length = (i + 1) * size / count - start;
+    const std::uint64_t k = start + place(within.next(), static_cast<std::uint32_t>(length));
+    sample.push_back({number({spans[0].start + k % spans[0].size,
+                              spans[1].start + k / spans[0].size % spans[1].size,
+                              spans[2].start + k / spans[0].size / spans[1].size},
+                             groups),
+                      static_cast<double>(length)});
   }
 }
 

@@ -75,6 +75,22 @@ TEST(Sample, FewGroupsOfManyEstimateWorkThatGrows) {
       }
 }
 
+TEST(Sample, FewGroupsAreExactForWorkThatGrowsEvenlyAlongAnyDimension) {
+  for (const std::uint32_t most : {2u, 4u, 6u, 7u})
+    for (const Groups groups : {Groups{8, 8, 1}, Groups{64, 8, 1}, Groups{7, 8, 9}})
+      for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        double estimate = 0, truth = 0;
+        for (const SampledGroup& group : sample_groups(groups, most, seed))
+          estimate += group.weight * (1 + 3 * (group.number % groups[0]) +
+                                      7 * (group.number / groups[0] % groups[1]) +
+                                      2 * (group.number / groups[0] / groups[1]));
+        for (std::uint32_t g = 0; g < groups[0] * groups[1] * groups[2]; ++g)
+          truth += 1 + 3 * (g % groups[0]) + 7 * (g / groups[0] % groups[1]) +
+                   2 * (g / groups[0] / groups[1]);
+        EXPECT_NEAR(estimate / truth, 1, most % 2 == 0 ? 1e-9 : 0.03) << seed << " " << most;
+      }
+}
+
 TEST(Sample, ASeedChoosesTheSameAlways) {
   const auto numbers = [](std::uint64_t seed) {
     std::vector<std::uint32_t> result;
