@@ -229,9 +229,10 @@ void setup_compare(CLI::App& app, Parsed& parsed) {
 void setup_export(CLI::App& app, Parsed& parsed) {
   ExportOptions& options = parsed.export_;
   app.add_option("WHAT", options.what, "A run (its winner), or a program.json")->required();
-  app.add_option("--as", options.as, "Form: cpp, or mlx-python for a program of dialect mlx")
+  app.add_option("--as", options.as,
+                 "Form: cpp; mlx-python or mlx-cpp for a program of dialect mlx")
       ->capture_default_str()
-      ->check(CLI::IsMember({"cpp", "mlx-python"}));
+      ->check(CLI::IsMember({"cpp", "mlx-python", "mlx-cpp"}));
   app.add_option("--out", options.out, "Folder for the files [export-NAME]");
   app.add_option("--name", options.name, "Of files and functions [the task's]");
   app.add_option("--task", options.task, "Task of a program.json [the one it names]");

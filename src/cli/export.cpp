@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "formats/export_cpp.h"
+#include "formats/export_mlx_cpp.h"
 #include "formats/export_mlx_python.h"
 #include "kernel/names.h"
 #include "report/summary.h"
@@ -130,15 +131,15 @@ base::Result<void> write_cpp(const Subject& subject, const std::string& name, co
 }
 
 /// The task's own words for what it computes, in MLX's operations; empty where it has none.
-base::Result<std::string> mlx_reference(const task::Task& task) {
-  const fs::path file = task.folder / "reference_mlx.py";
+base::Result<std::string> mlx_reference(const task::Task& task, const char* file) {
+  const fs::path path = task.folder / file;
   std::error_code error;
-  if (!fs::exists(file, error)) return std::string();
-  return os::read_file(file);
+  if (!fs::exists(path, error)) return std::string();
+  return os::read_file(path);
 }
 
-base::Result<void> write_mlx_python(const Subject& subject, const std::string& name,
-                                    const fs::path& out) {
+base::Result<void> write_mlx(const Subject& subject, const std::string& name, const fs::path& out,
+                             bool python) {
   formats::MlxExportRequest request;
   request.program = &subject.program;
   request.definition = &subject.task.definition;
@@ -146,10 +147,16 @@ base::Result<void> write_mlx_python(const Subject& subject, const std::string& n
   request.device = subject.device;
   request.name = name;
   request.credit = subject.credit;
-  KS_TRY(request.reference, mlx_reference(subject.task));
-  KS_TRY(const std::string text, formats::export_mlx_python(request));
-  KS_RETURN_IF_ERROR(os::write_file(out / (name + ".py"), text));
-  fmt::print("{}\n", (out / (name + ".py")).string());
+  KS_TRY(request.reference,
+         mlx_reference(subject.task, python ? "reference_mlx.py" : "reference_mlx.h"));
+  KS_TRY(const std::string text,
+         python ? formats::export_mlx_python(request) : formats::export_mlx_cpp(request));
+  const fs::path file = out / (name + (python ? ".py" : ".h"));
+  KS_RETURN_IF_ERROR(os::write_file(file, text));
+  fmt::print("{}\n", file.string());
+  if (!python)
+    fmt::print("  {0}_mlx::{0}\nCompile with: c++ -std=c++20 -I MLX/include ... -L MLX/lib -lmlx\n",
+               name);
   return {};
 }
 
@@ -161,7 +168,7 @@ base::Result<int> export_files(const Context& context, const ExportOptions& opti
   const bool is_program = fs::is_regular_file(program);
   Subject subject;
   if (is_program) {
-    const std::string_view target = options.as == "mlx-python" ? "metal" : "cpu";
+    const std::string_view target = options.as == "cpp" ? "cpu" : "metal";
     KS_TRY(subject, from_program(context, program, options.task, target));
   } else {
     KS_TRY(const fs::path folder, find_run(options.what));
@@ -175,8 +182,9 @@ base::Result<int> export_files(const Context& context, const ExportOptions& opti
     return base::usage_error(name, "is a word of C++: no function can be called so",
                              "give another with --name");
   const fs::path out = options.out.empty() ? fs::path("export-" + name) : fs::path(options.out);
-  KS_RETURN_IF_ERROR(options.as == "cpp" ? write_cpp(subject, name, out)
-                                         : write_mlx_python(subject, name, out));
+  KS_RETURN_IF_ERROR(options.as == "cpp"
+                         ? write_cpp(subject, name, out)
+                         : write_mlx(subject, name, out, options.as == "mlx-python"));
   if (!subject.doubt.empty()) fmt::print(stderr, "No certificate: {}\n", subject.doubt);
   return kDone;
 }

@@ -10,7 +10,6 @@
 #include "formats/embedded_text.h"
 #include "formats/expr_python.h"
 #include "formats/mlx_launch.h"
-#include "kernel/bind.h"
 
 namespace ksearch::formats {
 namespace {
@@ -41,18 +40,8 @@ class PythonFunction {
         definition_(*request.definition),
         program_(*request.program),
         name_(std::move(name)),
-        launches_(program_, definition_, request.device) {
-    for (const kernel::Axis& axis : definition_.axes) {
-      if (axis.constant) continue;
-      const bool sized = std::ranges::any_of(definition_.inputs, [&](const TensorSpec& t) {
-        return !t.optional && std::ranges::any_of(t.shape, [&](const kernel::Expr& e) {
-          return e.text() == axis.name;
-        });
-      });
-      // Only outputs have it: the caller says it.
-      if (!sized) asked_.push_back(axis.name);
-    }
-  }
+        launches_(program_, definition_, request.device),
+        asked_(asked_axes(definition_)) {}
 
   base::Result<std::string> text() {
     std::string body = signature() + docstring() + bind_types() + bind_axes() + check_tensors();
@@ -210,12 +199,8 @@ class PythonFunction {
       first = false;
     }
     std::vector<std::string> rest;
-    for (const kernel::Workload& workload : request_.workloads) {
-      KS_TRY(const auto choice,
-             kernel::choose(program_, definition_, workload, request_.device, program_.select));
-      const std::string one = tunable_tuple(choice);
-      if (std::ranges::find(rest, one) == rest.end()) rest.push_back(one);
-    }
+    KS_TRY(const auto fitting, fitting_choices(request_));
+    for (const kernel::TunableChoice& choice : fitting) rest.push_back(tunable_tuple(choice));
     return code + fmt::format("    choices += [{}]\n", fmt::join(rest, ", "));
   }
 
@@ -240,42 +225,18 @@ base::Result<std::string> sources(const kernel::Program& program,
                                   const std::set<std::string>& kernels) {
   std::string bodies = "_BODIES = {\n", headers = "_HEADERS = {\n";
   for (const std::string& kernel : kernels) {
-    const auto text = [&](const std::string& path) -> const std::string* {
-      const auto found = std::ranges::find(program.sources, path, &kernel::Source::path);
-      return found == program.sources.end() ? nullptr : &found->text;
-    };
-    const std::string* body = text(kernel + ".metal");
-    if (!body)
-      return base::usage_error("kernel " + kernel, "no source has it",
-                               kernel + ".metal is its body");
-    const std::string* header = text(kernel + ".h");
+    KS_TRY(const std::string* body, mlx_body(program, kernel));
+    const std::string* header = mlx_source(program, kernel + ".h");
     bodies += fmt::format("    \"{}\": {},\n", kernel, python_text(*body));
     headers += fmt::format("    \"{}\": {},\n", kernel, python_text(header ? *header : ""));
   }
   return headers + "}\n" + bodies + "}\n";
 }
 
-base::Result<void> check_request(const MlxExportRequest& request) {
-  if (request.program->dialect != kernel::Dialect::mlx)
-    return base::usage_error(
-        "--as mlx-python",
-        fmt::format("the program is of dialect {}", name(request.program->dialect)),
-        "mlx-python exports programs of dialect mlx");
-  for (const auto* tensors : {&request.definition->inputs, &request.definition->outputs})
-    for (const TensorSpec& t : *tensors)
-      if (t.access == kernel::Access::inout)
-        return base::usage_error(t.name, "is updated in place, which MLX has not");
-  for (const auto& [variable, dtypes] : request.definition->types)
-    for (const kernel::DType type : dtypes)
-      if (mlx_dtype(type).empty())
-        return base::usage_error(variable, fmt::format("MLX has no {}", kernel::name(type)));
-  return {};
-}
-
 }  // namespace
 
 base::Result<std::string> export_mlx_python(const MlxExportRequest& request) {
-  KS_RETURN_IF_ERROR(check_request(request));
+  KS_RETURN_IF_ERROR(check_mlx_request(request, "mlx-python"));
   const std::string name = request.name.empty() ? request.definition->name : request.name;
   PythonFunction function(request, name);
   KS_TRY(const std::string body, function.text());

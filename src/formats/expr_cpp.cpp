@@ -24,6 +24,7 @@ class Writer {
       case Op::boolean:
         return names_.preprocessor ? (node.integer ? "1" : "0") : (node.integer ? "true" : "false");
       case Op::dtype:
+        if (names_.dtype) return names_.dtype(node.dtype);
         KS_CHECK(false, "an element type stands only beside == and in sizeof");
         return {};
       case Op::name:
@@ -31,6 +32,8 @@ class Writer {
       case Op::present:
         return names_.present(node.name);
       case Op::size_of:
+        if (names_.dtype && !type_of(node))
+          return fmt::format("int64_t{{{}.size()}}", names_.value(node.name));
         return std::to_string(kernel::size_bytes(type_of(node).value_or(DType::float32)));
       case Op::negate:
         return "-" + inner(node.children[0]);
@@ -90,8 +93,8 @@ class Writer {
   }
 
   std::string inner(const Node& node) {
-    const bool leaf = node.op == Op::integer || node.op == Op::boolean || node.op == Op::name ||
-                      node.op == Op::present || node.op == Op::size_of;
+    const bool leaf = node.op == Op::dtype || node.op == Op::integer || node.op == Op::boolean ||
+                      node.op == Op::name || node.op == Op::present || node.op == Op::size_of;
     const bool call = !names_.preprocessor &&
                       (node.op == Op::divide || node.op == Op::modulo || node.op == Op::ceil_div ||
                        node.op == Op::min || node.op == Op::max || node.op == Op::clamp);

@@ -18,6 +18,9 @@ struct CodeNames {
   std::function<std::optional<kernel::DType>(std::string_view name)> type;
   /// Whether an optional tensor is given: "p.has_z".
   std::function<std::string(std::string_view tensor)> present;
+  /// Where element types are values when the code runs: "float32" -> "mx::float32". Type variables
+  /// then have a value, and `.size()` bytes.
+  std::function<std::string(kernel::DType type)> dtype = nullptr;
   /// Only operators that `#if` knows; divisions then round towards zero, for what is never
   /// negative.
   bool preprocessor = false;

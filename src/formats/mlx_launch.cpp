@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <optional>
-
 #include "formats/expr_python.h"
 
 namespace ksearch::formats {
@@ -42,24 +39,11 @@ std::string_view dtype_of(kernel::ScalarKind kind) {
 
 }  // namespace
 
-/// Of one launch, as text.
-struct MlxLaunches::Arguments {
-  std::vector<std::string> input_names, inputs;
-  std::vector<std::string> outputs, shapes, dtypes;
-  std::optional<double> init;
-  bool atomic = false;
-};
-
 std::string MlxLaunches::python(const kernel::Expr& expr) const {
   return to_python(expr, [this](std::string_view name) {
-    if (name == "device.cores") return std::to_string(device_.cores);
-    if (name == "device.simd_width") return std::to_string(device_.simd_width);
-    if (name == "device.group_memory") return std::to_string(device_.group_memory);
-    if (name == "device.max_group_size") return std::to_string(device_.max_group_size);
-    if (name == "device.l1_bytes") return std::to_string(device_.l1_bytes);
-    if (name == "device.l2_bytes") return std::to_string(device_.l2_bytes);
-    const std::string feature(name.substr(std::string_view("device.has_").size()));
-    return std::string(device_.features.contains(feature) ? "True" : "False");
+    const DeviceFigure figure = device_figure(device_, name);
+    if (!figure.boolean) return std::to_string(figure.value);
+    return std::string(figure.value ? "True" : "False");
   });
 }
 
@@ -69,65 +53,16 @@ std::string MlxLaunches::tuple(const std::vector<kernel::Expr>& list) const {
   return parts.size() == 1 ? fmt::format("({},)", parts[0]) : fmt::format("({})", joined(parts));
 }
 
-const kernel::Scratch* MlxLaunches::scratch(const std::string& name) const {
-  for (const kernel::Scratch& one : program_.scratch)
-    if (one.name == name) return &one;
-  return nullptr;
-}
-
 std::string MlxLaunches::scalar(const kernel::ScalarArg& scalar) const {
   return fmt::format("mx.array({}, dtype={})", python(scalar.value), dtype_of(scalar.kind));
-}
-
-base::Result<void> MlxLaunches::add_output(const kernel::TensorArg& tensor, Arguments& all) const {
-  const kernel::TensorSpec* spec = definition_.tensor(tensor.tensor);
-  const kernel::Scratch* own = scratch(tensor.tensor);
-  const auto init = tensor.init ? tensor.init : own ? own->init : std::nullopt;
-  if (!all.outputs.empty() && init != all.init)
-    return base::usage_error(tensor.tensor, "starts otherwise than the launch's other outputs",
-                             "MLX has one init_value for all");
-  all.init = init;
-  all.atomic |= tensor.access == kernel::ArgAccess::atomic;
-  all.outputs.push_back(tensor.tensor);
-  all.shapes.push_back(tuple(own ? own->shape : spec->shape));
-  all.dtypes.push_back(python(own ? own->dtype : spec->dtype));
-  return {};
-}
-
-base::Result<MlxLaunches::Arguments> MlxLaunches::arguments(const kernel::Launch& launch) const {
-  Arguments all;
-  for (const kernel::Arg& arg : launch.args) {
-    if (std::holds_alternative<kernel::StructArg>(arg))
-      return base::usage_error(launch.kernel, "MLX takes no parameter structs");
-    if (const auto* number = std::get_if<kernel::ScalarArg>(&arg)) {
-      all.input_names.push_back(number->name);
-      all.inputs.push_back(scalar(*number));
-      continue;
-    }
-    const auto& tensor = std::get<kernel::TensorArg>(arg);
-    if (tensor.offset) return base::usage_error(tensor.tensor, "MLX takes no offset of a tensor");
-    const kernel::TensorSpec* spec = definition_.tensor(tensor.tensor);
-    const bool natural_output =
-        tensor.access == kernel::ArgAccess::natural && spec && spec->access != kernel::Access::in;
-    if (natural_output || tensor.access == kernel::ArgAccess::write ||
-        tensor.access == kernel::ArgAccess::atomic) {
-      KS_RETURN_IF_ERROR(add_output(tensor, all));
-    } else if (std::ranges::find(all.input_names, tensor.tensor) == all.input_names.end()) {
-      all.input_names.push_back(tensor.tensor);
-      all.inputs.push_back(python_name(tensor.tensor));
-    }
-  }
-  return all;
 }
 
 std::string MlxLaunches::grid(const kernel::Launch& launch) const {
   std::vector<std::string> sizes;
   for (std::size_t d = 0; d < 3; ++d) {
-    const auto& list = launch.groups.empty() ? launch.threads : launch.groups;
-    const std::string count = d < list.size() ? python(list[d]) : "1";
-    // MLX counts the grid in threads.
-    const bool in_groups = !launch.groups.empty() && d < launch.group_size.size();
-    const std::string threads = in_groups ? python(launch.group_size[d]) : "1";
+    const MlxGridSize size = mlx_grid(launch, d);
+    const std::string count = size.count ? python(*size.count) : "1";
+    const std::string threads = size.times ? python(*size.times) : "1";
     sizes.push_back(threads == "1" ? count
                     : count == "1" ? threads
                                    : fmt::format("({}) * ({})", count, threads));
@@ -143,25 +78,33 @@ std::string MlxLaunches::macros(const kernel::Launch& launch) const {
   return text;
 }
 
-std::string MlxLaunches::call(const kernel::Launch& launch, const Arguments& all) const {
+std::string MlxLaunches::call(const kernel::Launch& launch, const MlxCall& all) const {
   std::string code;
   const auto line = [&](int depth, const std::string& text) {
     code += std::string(static_cast<std::size_t>(4 * depth), ' ') + text + "\n";
   };
-  std::vector<std::string> variables, sizes;
-  for (const std::string& output : all.outputs) variables.push_back(python_name(output));
+  std::vector<std::string> variables, inputs, shapes, dtypes, sizes;
+  for (const auto& input : all.inputs)
+    inputs.push_back(std::holds_alternative<std::string>(input)
+                         ? python_name(std::get<std::string>(input))
+                         : scalar(*std::get<const kernel::ScalarArg*>(input)));
+  for (const MlxCall::Output& output : all.outputs) {
+    variables.push_back(python_name(output.tensor));
+    shapes.push_back(tuple(*output.shape));
+    dtypes.push_back(python(*output.dtype));
+  }
   const std::string targets = joined(variables);
   line(0, fmt::format("{} = _kernel(", variables.size() == 1 ? "(" + targets + ",)" : targets));
   line(1, fmt::format("\"{}\",", launch.kernel));
-  line(1, quoted_tuple(all.input_names) + ",");
-  line(1, quoted_tuple(all.outputs) + ",");
+  line(1, quoted_tuple(all.input_names()) + ",");
+  line(1, quoted_tuple(all.output_names()) + ",");
   if (const std::string text = macros(launch); !text.empty())
     line(1, fmt::format("macros=({}),", text.substr(0, text.size() - 1)));
   if (all.atomic) line(1, "atomic=True,");
   line(0, ")(");
-  line(1, fmt::format("inputs=[{}],", joined(all.inputs)));
-  line(1, fmt::format("output_shapes=[{}],", joined(all.shapes)));
-  line(1, fmt::format("output_dtypes=[{}],", joined(all.dtypes)));
+  line(1, fmt::format("inputs=[{}],", joined(inputs)));
+  line(1, fmt::format("output_shapes=[{}],", joined(shapes)));
+  line(1, fmt::format("output_dtypes=[{}],", joined(dtypes)));
   line(1, fmt::format("grid=({}),", grid(launch)));
   for (std::size_t d = 0; d < 3; ++d)
     sizes.push_back(d < launch.group_size.size() ? python(launch.group_size[d]) : "1");
@@ -179,17 +122,14 @@ std::string MlxLaunches::call(const kernel::Launch& launch, const Arguments& all
 }
 
 base::Result<std::string> MlxLaunches::code(const kernel::Launch& launch) {
-  KS_TRY(const Arguments all, arguments(launch));
+  KS_TRY(const MlxCall all, mlx_call(program_, definition_, launch));
   kernels_.insert(launch.kernel);
   int depth = 1;
   std::string code;
-  const auto head = [&](const std::string& text) {
-    code += std::string(static_cast<std::size_t>(4 * depth++), ' ') + text + "\n";
-  };
-  if (launch.loop)
-    head(fmt::format("for {} in range({}, {}):", python_name(launch.loop->variable),
-                     python(launch.loop->from), python(launch.loop->to)));
-  if (launch.when) head(fmt::format("if {}:", python(*launch.when)));
+  if (launch.when) {
+    code += fmt::format("    if {}:\n", python(*launch.when));
+    ++depth;
+  }
   const std::string indent(static_cast<std::size_t>(4 * depth), ' ');
   std::string body = call(launch, all);
   for (std::size_t at = 0; at < body.size();) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "formats/mlx_export.h"
 #include "kernel/definition.h"
 #include "kernel/hardware.h"
 #include "kernel/program.h"
@@ -27,12 +28,8 @@ class MlxLaunches {
   const std::set<std::string>& kernels() const { return kernels_; }
 
  private:
-  struct Arguments;
-  base::Result<Arguments> arguments(const kernel::Launch& launch) const;
-  base::Result<void> add_output(const kernel::TensorArg& tensor, Arguments& all) const;
   std::string scalar(const kernel::ScalarArg& scalar) const;
-  std::string call(const kernel::Launch& launch, const Arguments& all) const;
-  const kernel::Scratch* scratch(const std::string& name) const;
+  std::string call(const kernel::Launch& launch, const MlxCall& all) const;
   std::string grid(const kernel::Launch& launch) const;
   std::string macros(const kernel::Launch& launch) const;
 

@@ -1,10 +1,9 @@
-#include <curl/curl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
+#include "llm/curl_library.h"
 #include "llm/transport.h"
 
 namespace ksearch::llm {
@@ -57,7 +56,8 @@ int on_progress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return transfer.was_cancelled || transfer.was_silent ? 1 : 0;
 }
 
-Failure failure_of(const Transfer& transfer, CURLcode code, const char* detail) {
+Failure failure_of(const CurlLibrary& library, const Transfer& transfer, CURLcode code,
+                   const char* detail) {
   using Kind = Failure::Kind;
   const double silence = std::chrono::duration<double>(transfer.silence).count();
   if (transfer.was_cancelled) return {Kind::cancelled, "stopped"};
@@ -65,33 +65,34 @@ Failure failure_of(const Transfer& transfer, CURLcode code, const char* detail) 
     return {Kind::timed_out, fmt::format("nothing was heard for {:.3g} s", silence)};
   if (transfer.too_large)
     return {Kind::malformed, fmt::format("the reply is larger than {} MiB", kLargestBody >> 20)};
-  const std::string text = *detail ? detail : curl_easy_strerror(code);
+  const std::string text = *detail ? detail : library.easy_strerror(code);
   if (code == CURLE_OPERATION_TIMEDOUT) return {Kind::timed_out, text};
   return {Kind::network, text};
 }
 
 class CurlTransport final : public Transport {
  public:
-  CurlTransport() {
-    static std::once_flag once;
-    std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
-  }
-
   HttpReply post(const HttpRequest& request, const HttpLimits& limits,
                  const std::function<bool()>& cancelled) override {
-    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(),
-                                                                   curl_easy_cleanup);
+    Transfer transfer;
+    const CurlLibrary* const library = CurlLibrary::find();
+    if (!library) {
+      transfer.reply.failure = {Failure::Kind::network,
+                                "libcurl is not installed (Debian: apt install libcurl4)"};
+      return std::move(transfer.reply);
+    }
+    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(library->easy_init(),
+                                                                   library->easy_cleanup);
     curl_slist* list = nullptr;
     for (const std::string& header : request.headers)
-      list = curl_slist_append(list, header.c_str());
-    const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(list,
-                                                                              curl_slist_free_all);
-    Transfer transfer;
+      list = library->slist_append(list, header.c_str());
+    const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(
+        list, library->slist_free_all);
     transfer.cancelled = &cancelled;
     transfer.silence = limits.silence;
     char detail[CURL_ERROR_SIZE] = "";
     const auto set = [&](CURLoption option, auto value) {
-      curl_easy_setopt(curl.get(), option, value);
+      library->easy_setopt(curl.get(), option, value);
     };
     set(CURLOPT_URL, request.url.c_str());
     set(CURLOPT_PROTOCOLS_STR, "http,https");
@@ -110,11 +111,11 @@ class CurlTransport final : public Transport {
     set(CURLOPT_NOPROGRESS, 0L);
     set(CURLOPT_XFERINFOFUNCTION, on_progress);
     set(CURLOPT_XFERINFODATA, &transfer);
-    const CURLcode code = curl_easy_perform(curl.get());
+    const CURLcode code = library->easy_perform(curl.get());
     long status = 0;
-    curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
+    library->easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
     transfer.reply.status = static_cast<int>(status);
-    if (code != CURLE_OK) transfer.reply.failure = failure_of(transfer, code, detail);
+    if (code != CURLE_OK) transfer.reply.failure = failure_of(*library, transfer, code, detail);
     return std::move(transfer.reply);
   }
 };

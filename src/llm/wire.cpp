@@ -1,13 +1,13 @@
 // What the formats share: addresses, errors in bodies and by status, streams.
 #include "llm/wire.h"
 
-#include <curl/curl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
+#include "llm/curl_library.h"
 #include "llm/sse.h"
 
 namespace ksearch::llm {
@@ -240,7 +240,8 @@ std::optional<std::chrono::milliseconds> retry_after(const Headers& headers,
   const auto it = headers.find("retry-after");
   if (it == headers.end()) return std::nullopt;
   if (const auto value = number(it->second)) return milliseconds(*value * 1000);
-  const std::time_t date = curl_getdate(it->second.c_str(), nullptr);
+  const CurlLibrary* const library = CurlLibrary::find();
+  const std::time_t date = library ? library->getdate(it->second.c_str(), nullptr) : -1;
   if (date < 0) return std::nullopt;
   const auto wait = std::chrono::system_clock::from_time_t(date) - now;
   return std::max(std::chrono::milliseconds(0),

@@ -82,7 +82,7 @@ base::Result<void> add_path(int ruleset, const fs::path& path, std::uint64_t rig
 
 /// What Landlock cannot forbid: sockets of every kind, other processes, owners and modes of files,
 /// kernel interfaces. They fail with EPERM, so that a compiler that tries one goes on.
-base::Result<std::vector<sock_filter>> system_call_filter() {
+base::Result<std::vector<sock_filter>> make_filter() {
   const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
   if (!filter) return base::environment_error("seccomp", "cannot make a filter");
   for (const char* name : {"socket",
@@ -150,6 +150,12 @@ base::Result<std::vector<sock_filter>> system_call_filter() {
   return program;
 }
 
+/// Made once: that takes longer than starting a process in it.
+const base::Result<std::vector<sock_filter>>& system_call_filter() {
+  static const auto filter = make_filter();
+  return filter;
+}
+
 }  // namespace
 
 int landlock_abi() {
@@ -165,7 +171,7 @@ base::Result<std::shared_ptr<const Confinement>> landlock_confinement(const Poli
   if (fd < 0) return base::environment_error("Landlock", std::strerror(errno));
   const int ruleset = static_cast<int>(fd);
   ::fcntl(ruleset, F_SETFD, FD_CLOEXEC);
-  KS_TRY(auto filter, system_call_filter());
+  KS_TRY(auto filter, base::Result<std::vector<sock_filter>>(system_call_filter()));
   auto result = std::make_shared<const LandlockConfinement>(ruleset, std::move(filter));
   constexpr std::uint64_t kRead = kReadFile | kReadDir | kExecute;
   for (const fs::path& path : policy.read) KS_RETURN_IF_ERROR(add_path(ruleset, path, kRead));

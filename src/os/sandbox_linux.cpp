@@ -106,7 +106,13 @@ base::Result<Sandbox> Sandbox::find(const SandboxOptions& options) {
     const std::string fault = sandbox.bubblewrap_.empty()
                                   ? "bwrap is not installed"
                                   : probe(sandbox, note_of(options, sandbox));
-    if (fault.empty()) return sandbox;
+    if (fault.empty()) {
+      Sandbox other;
+      other.way_ = SandboxWay::landlock;
+      sandbox.landlock_ =
+          !options.force && landlock_abi() > 0 && probe(other, note_of(options, other)).empty();
+      return sandbox;
+    }
     why += "namespaces: " + fault + "; ";
   }
   if (wanted(SandboxWay::landlock)) {
@@ -134,7 +140,8 @@ base::Result<Sandbox> Sandbox::find(const SandboxOptions& options) {
 base::Result<Command> Sandbox::confine(Command command, const Policy& policy) const {
   if (way_ == SandboxWay::none) return command;
   const Policy full = with_system_paths(policy);
-  if (way_ == SandboxWay::namespaces) return in_namespaces(std::move(command), full, bubblewrap_);
+  if (way_ == SandboxWay::namespaces && !(policy.locks_itself && landlock_))
+    return in_namespaces(std::move(command), full, bubblewrap_);
   KS_TRY(command.confinement, landlock_confinement(full));
   return command;
 }

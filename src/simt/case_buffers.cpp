@@ -144,8 +144,12 @@ Buffer read_buffer(const Json& json, const std::string& where, int position, Obj
   ObjectReader reader(json, where);
   Buffer buffer;
   buffer.name = reader.text("name");
-  buffer.index = static_cast<int>(reader.integer_or("index", position));
-  if (buffer.index < 0 || buffer.index > 30) reader.fault("index", "Metal has indices 0 to 30");
+  // --dump makes a file of this name.
+  if (buffer.name.find('/') != std::string::npos || buffer.name.find('\0') != std::string::npos)
+    reader.fault("name", "a name without / is meant");
+  const std::int64_t index = reader.integer_or("index", position);
+  if (index < 0 || index > 30) reader.fault("index", "Metal has indices 0 to 30");
+  buffer.index = static_cast<int>(index);
   if (reader.has("struct")) {
     read_struct(reader, buffer);
     keeper.keep(reader);

@@ -10,6 +10,21 @@
 namespace ksearch::simt {
 namespace {
 
+constexpr std::uint64_t kDrawStep = 0x9E3779B97F4A7C15ull;
+
+/// What `draw` mixes for k = 0; each further k adds a step.
+std::uint64_t first_draw(std::uint64_t seed, std::uint64_t i) {
+  return (seed * 1000003 + 16 * i + 1) * kDrawStep;
+}
+
+std::uint64_t mixed(std::uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xBF58476D1CE4E5B9ull;
+  x ^= x >> 27;
+  x *= 0x94D049BB133111EBull;
+  return x ^ (x >> 31);
+}
+
 double unit(std::uint64_t seed, std::uint64_t i, std::uint64_t k) {
   return static_cast<double>(draw(seed, i, k) >> 40) / 16777216.0;
 }
@@ -30,8 +45,8 @@ double value_of(const Init& init, std::uint64_t i) {
       return init.low + (init.high - init.low) * unit(init.seed, i, 0);
     case Init::Kind::normal: {
       // Twelve uniform numbers less six; multiples of 2^-24, so their sum is exact in any way.
-      std::uint64_t sum = 0;
-      for (std::uint64_t k = 0; k < 12; ++k) sum += draw(init.seed, i, k) >> 40;
+      std::uint64_t sum = 0, x = first_draw(init.seed, i);
+      for (int k = 0; k < 12; ++k, x += kDrawStep) sum += mixed(x) >> 40;
       return init.mean + init.deviation * (static_cast<double>(sum) / 16777216.0 - 6);
     }
     case Init::Kind::none:
@@ -103,12 +118,7 @@ void put_element(kernel::DType type, std::span<std::byte> bytes, std::size_t i, 
 }  // namespace
 
 std::uint64_t draw(std::uint64_t seed, std::uint64_t i, std::uint64_t k) {
-  std::uint64_t x = (seed * 1000003 + 16 * i + k + 1) * 0x9E3779B97F4A7C15ull;
-  x ^= x >> 30;
-  x *= 0xBF58476D1CE4E5B9ull;
-  x ^= x >> 27;
-  x *= 0x94D049BB133111EBull;
-  return x ^ (x >> 31);
+  return mixed(first_draw(seed, i) + k * kDrawStep);
 }
 
 std::string encode(kernel::DType type, double value) {

@@ -25,7 +25,8 @@ base::Result<void> read_findings(const toolchain::Builder& builder,
   std::vector<std::uint64_t> places;
   try {
     for (const Json& finding : findings)
-      for (const Json& place : finding.at("places")) places.push_back(place.get<std::uint64_t>());
+      for (const char* of : {"places", "callers"})
+        for (const Json& place : finding.at(of)) places.push_back(place.get<std::uint64_t>());
     KS_TRY(const auto lines, locate(builder.sandbox(), object, places));
     for (const Json& json : findings) {
       Finding finding;
@@ -34,6 +35,11 @@ base::Result<void> read_findings(const toolchain::Builder& builder,
         const auto line = lines.find(place.get<std::uint64_t>());
         if (line == lines.end()) continue;
         finding.where.push_back(line->second);
+      }
+      for (const Json& caller : json.at("callers")) {
+        if (!finding.where.empty()) break;
+        if (const auto line = lines.find(caller.get<std::uint64_t>()); line != lines.end())
+          finding.where.push_back(line->second);
       }
       finding.buffer = in_words_of(dialect, json.at("buffer"));
       if (const auto offset = json.at("offset").get<std::int64_t>(); !finding.buffer.empty())

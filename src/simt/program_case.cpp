@@ -18,13 +18,11 @@ using kernel::DType;
 using kernel::ScalarKind;
 
 Field field_of(const BoundScalar& scalar) {
-  Field field{scalar.kind, 0, 0};
-  if (const auto* number = std::get_if<double>(&scalar.value))
-    field.value = *number, field.integer = static_cast<std::int64_t>(*number);
-  else
-    field.integer = std::get<std::int64_t>(scalar.value),
-    field.value = static_cast<double>(field.integer);
-  return field;
+  return std::visit(
+      [&](auto value) {
+        return Field{scalar.kind, static_cast<double>(value), static_cast<std::int64_t>(value)};
+      },
+      scalar.value);
 }
 
 DType type_of(ScalarKind kind) {
@@ -38,7 +36,7 @@ DType type_of(ScalarKind kind) {
     case ScalarKind::f32:
       return DType::float32;
     case ScalarKind::boolean:
-      break;
+      return DType::boolean;
   }
   return DType::boolean;
 }
@@ -96,8 +94,7 @@ class Converter {
         (buffer.role == Role::in ? all.body->inputs : all.body->outputs).push_back(buffer.name);
       launch.bind[index++] = buffer.name;
       // A tensor may be given twice.
-      if (std::none_of(all.buffers.begin(), all.buffers.end(),
-                       [&](const Buffer& b) { return b.name == buffer.name; }))
+      if (std::ranges::find(all.buffers, buffer.name, &Buffer::name) == all.buffers.end())
         all.buffers.push_back(std::move(buffer));
     }
     if (!mlx() && !bound.instantiate.empty()) instantiate(bound, launch, all);
@@ -199,12 +196,9 @@ class Converter {
     buffer.index = index;
     buffer.name = tensor.tensor;
     buffer.dtype = tensor.dtype;
-    const auto found = std::find_if(tensors_.begin(), tensors_.end(), [&](const ProgramTensor& t) {
-      return t.name == tensor.tensor;
-    });
+    const auto found = std::ranges::find(tensors_, tensor.tensor, &ProgramTensor::name);
     const auto scratch =
-        std::find_if(bound_.scratch.begin(), bound_.scratch.end(),
-                     [&](const kernel::BoundScratch& s) { return s.name == tensor.tensor; });
+        std::ranges::find(bound_.scratch, tensor.tensor, &kernel::BoundScratch::name);
     buffer.role = tensor.writes ? Role::out : Role::in;
     std::optional<double> start = tensor.init;
     if (found != tensors_.end()) {

@@ -57,6 +57,7 @@ base::Result<Json> run_worker(const toolchain::Builder& builder, const fs::path&
                     .cpu_seconds = static_cast<std::uint64_t>(options.time.count()) * options.jobs};
   os::Policy policy;
   policy.read = {command.argv.front(), folder.path(), object};
+  policy.locks_itself = true;
   KS_TRY(command, builder.sandbox().confine(command, policy));
   KS_TRY(const os::Finished finished, os::run(command, options.time, kReportBytes));
   if (finished.timed_out)

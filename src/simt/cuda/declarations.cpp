@@ -31,9 +31,8 @@ class DeclarationReader {
       end = using_declaration();
     else if (is(from_, "static_assert"))
       end = to_semicolon(from_, Declaration::Kind::assertion);
-    else if (is(from_, "template") && !is(from_ + 1, "<"))
-      end = to_semicolon(from_, Declaration::Kind::instantiation);
-    else if (is(from_, "extern") && is(from_ + 1, "template"))
+    else if ((is(from_, "template") && !is(from_ + 1, "<")) ||
+             (is(from_, "extern") && is(from_ + 1, "template")))
       end = to_semicolon(from_, Declaration::Kind::instantiation);
     else
       end = ordinary();
@@ -124,7 +123,7 @@ class DeclarationReader {
       if (!initialising) mark(token);
       if (token.is("=") && function) {
         result_.defaulted = is(i + 1, "default") || is(i + 1, "delete") || is(i + 1, "0");
-        return to_semicolon_after(i);
+        return to_semicolon(i, Declaration::Kind::function);
       }
       if (token.is("=")) initialising = true;
       if (token.is(",")) initialising = false;
@@ -222,12 +221,6 @@ class DeclarationReader {
     result_.names.clear();
     if (!name.empty()) result_.names.push_back(name);
     return source_.after_closing(open);
-  }
-
-  std::size_t to_semicolon_after(std::size_t i) {
-    while (i < to_ && !at(i).is(";"))
-      i = at(i).is("{") || at(i).is("(") ? source_.after_closing(i) : i + 1;
-    return i + 1;
   }
 
   const Source& source_;

@@ -28,6 +28,7 @@ struct Post {
   void* out;
   u32 source;  ///< lane to read from, where the operation has one
   u32 mask;    ///< lanes it waits for (CUDA); 0: those that come
+  bool clean;  ///< all words that were posted last are defined, and so is their shadow
 };
 using Resolve = void (*)(Post* const* lanes, u32 mask);
 

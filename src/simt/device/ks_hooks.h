@@ -5,8 +5,10 @@
 #pragma once
 #include "ks_abi.h"
 
-#define KS_PLAIN __attribute__((disable_sanitizer_instrumentation))
-#define KS_HOOK extern "C" __attribute__((noinline, used, disable_sanitizer_instrumentation))
+#define KS_PLAIN                                    \
+  __attribute__((disable_sanitizer_instrumentation, \
+                 no_sanitize("alignment", "array-bounds", "local-bounds")))
+#define KS_HOOK extern "C" KS_PLAIN __attribute__((noinline, used))
 #define KS_HERE __builtin_return_address(0)
 #define KS_IN_LINE __attribute__((always_inline))
 #if KS_TRACED
@@ -55,6 +57,17 @@ KS_UNWATCHED const Engine* this_engine() { return engine; }
 
 namespace ks {
 
+/// Where clang's instrumentation passes the definedness of arguments and of what is returned:
+/// kmsan_context_state. An argument of up to eight bytes has eight.
+struct CallState {
+  u64 arguments[100];
+  u64 returned;
+  char others[2400];  // more of what is returned, variable arguments
+  u32 argument_origins[200];
+  u32 returned_origin;
+};
+static_assert(__builtin_offsetof(CallState, argument_origins) == 4 * 800 + 8);
+
 __attribute__((always_inline)) KS_PLAIN inline bool own(const void* at, u64& offset) {
   offset = u64(at) - private_memory.begin;
   return offset < private_memory.bytes;
@@ -63,15 +76,11 @@ __attribute__((always_inline)) KS_PLAIN inline Meta own_meta(u64 offset) {
   return {private_memory.shadow + offset, private_memory.origin + (offset & ~3ul)};
 }
 
-/// Whether what all 32 lanes posted is defined to the last byte.
-KS_PLAIN inline bool all_defined(Post* const* lanes, u32 bytes) {
-  const char* shadow = private_memory.shadow + (u64(lanes[0]->in) - private_memory.begin);
-  u64 any = 0;
-  for (u32 l = 0; l < 32; ++l)
-    for (u32 i = 0; i < bytes; i += 8)
-      any |= *(const u64*)(shadow + l * sizeof(Mailbox) + i) &
-             (bytes - i < 8 ? ~0ul >> 8 * (8 - (bytes - i)) : ~0ul);
-  return any == 0;
+/// Whether what all 32 lanes posted is defined, and was posted in words.
+KS_PLAIN inline bool all_defined(Post* const* lanes) {
+  bool all = true;
+  for (u32 l = 0; l < 32; ++l) all &= lanes[l]->clean;
+  return all;
 }
 KS_PLAIN inline void define(void* at, u64 bytes) {
   __builtin_memset(private_memory.shadow + (u64(at) - private_memory.begin), 0, bytes);
@@ -154,7 +163,7 @@ KS_HOOK void __ubsan_handle_out_of_bounds(void*, ks::u64) { ks::engine->outside_
 
 namespace ks {
 
-inline bool all_defined(Post* const*, u32) { return true; }
+inline bool all_defined(Post* const*) { return true; }
 inline void define(void*, u64) {}
 
 }  // namespace ks

@@ -69,6 +69,7 @@ KS_UNWATCHED u32 post_source(Post* const* lanes, u32 lane) { return lanes[lane]-
 #if KS_TRACED
 /// The engine tells the place by the address that this returns to.
 KS_UNWATCHED void meet(Resolve resolve, u32 source) {
+  lane->mailbox->post.clean = false;
   engine->collective(resolve, source, KS_HERE);
 }
 #else
@@ -76,8 +77,9 @@ METAL_FUNC void meet(Resolve resolve, u32 source) { engine->collective(resolve, 
 #endif
 /// Whom the lane waits for (CUDA).
 KS_UNWATCHED void name_lanes(u32 mask) { lane->mailbox->post.mask = mask; }
-KS_UNWATCHED Mailbox* own_mailbox() { return lane->mailbox; }
-KS_UNWATCHED u32 own_lane() { return lane->thread.lane; }
+// Of a lane these never change: asked for once where a function asks often.
+KS_UNWATCHED __attribute__((const)) Mailbox* own_mailbox() { return lane->mailbox; }
+KS_UNWATCHED __attribute__((const)) u32 own_lane() { return lane->thread.lane; }
 
 template <class T>
 METAL_FUNC const T& posted(Post* const* lanes, u32 lane) {
@@ -88,10 +90,57 @@ METAL_FUNC void answer(Post* const* lanes, u32 lane, const T& value) {
   *static_cast<T*>(post_out(lanes, lane)) = value;
 }
 
+/// Types that travel in a word or a few, as they are: no padding, which would be undefined.
+template <class T>
+inline constexpr bool kInWords = __is_arithmetic(T) || __is_same(T, __bf16);
+inline constexpr u32 kMostWords = 3;
+
+#if KS_TRACED
+/// `exchange` of words in one call: instead of asking for the shadow of each piece, it takes and
+/// gives definedness as calls between instrumented functions do.
+KS_UNWATCHED u64 exchange_words(u64 a, u64 b, u64 c, Resolve resolve, u32 source, u32 mask) {
+  CallState* state = static_cast<CallState*>(call_state);
+  Mailbox* const mine = lane->mailbox;
+  Post& post = mine->post;
+  u64* const words = reinterpret_cast<u64*>(mine->in);
+  words[0] = a;
+  words[1] = b;
+  words[2] = c;
+  const u64* const shadow = state->arguments;
+  const bool clean = (shadow[0] | shadow[1] | shadow[2]) == 0;
+  if (!clean || !post.clean) {
+    const Meta meta = own_meta(u64(mine->in) - private_memory.begin);
+    for (u32 i = 0; i < kMostWords; ++i) static_cast<u64*>(meta.shadow)[i] = shadow[i];
+    for (u32 i = 0; i < 2 * kMostWords && !clean; ++i)
+      static_cast<u32*>(meta.origin)[i] = state->argument_origins[i & ~1u];
+    post.clean = clean;
+  }
+  post.mask = mask;
+  engine->collective(resolve, source, KS_HERE);
+  u64 answer;
+  __builtin_memcpy(&answer, post.out, sizeof(answer));
+  const Meta of_answer = own_meta(u64(post.out) - private_memory.begin);
+  state->returned = *static_cast<const u64*>(of_answer.shadow);
+  state->returned_origin = *static_cast<const u32*>(of_answer.origin);
+  return answer;
+}
+#endif
+
 /// Posts `in` and returns what `resolve` answers this lane.
 template <class Out, class In>
 METAL_FUNC Out exchange(const In& in, Resolve resolve, u32 source = 0, u32 mask = 0) {
   static_assert(sizeof(In) <= Mailbox::kIn && sizeof(Out) <= Mailbox::kOut, "too much to post");
+#if KS_TRACED
+  if constexpr (kInWords<In> && sizeof(In) <= 8 * kMostWords && sizeof(Out) <= 8) {
+    u64 words[kMostWords] = {};
+    __builtin_memcpy(words, &in, sizeof(In));
+    [[clang::nomerge]] const u64 answer =
+        exchange_words(words[0], words[1], words[2], resolve, source, mask);
+    Out out;
+    __builtin_memcpy(&out, &answer, sizeof(Out));
+    return out;
+  }
+#endif
   Mailbox* const mine = own_mailbox();
   *reinterpret_cast<In*>(mine->in) = in;
 #ifdef KS_CUDA

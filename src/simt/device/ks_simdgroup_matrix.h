@@ -92,12 +92,15 @@ METAL_FUNC void simdgroup_store(const simdgroup_matrix<T, 8, 8>& matrix, P* arra
 
 namespace ks {
 
+/// The sum first and no padding at the end: see kInWords.
 template <class A, class B, class C>
-struct MatrixOperands {
+struct __attribute__((packed, aligned(4))) MatrixOperands {
+  metal::vec<C, 2> c;
   metal::vec<A, 2> a;
   metal::vec<B, 2> b;
-  metal::vec<C, 2> c;
 };
+template <class A, class B, class C>
+inline constexpr bool kInWords<MatrixOperands<A, B, C>> = true;
 /// Of a lane, for the whole matrix's owner: lanes of a SIMD-group have neighbouring mailboxes.
 template <class T>
 KS_PLAIN METAL_FUNC void gather(T (&matrix)[64], const char* first) {
@@ -174,7 +177,7 @@ template <class D, class A, class B, class C>
 KS_PLAIN void resolve_multiply(Post* const* lanes, u32 mask) {
   if (mask != 0xffffffffu)
     no_result(lanes, mask, 2 * sizeof(D));
-  else if (all_defined(lanes, sizeof(MatrixOperands<A, B, C>)))
+  else if (all_defined(lanes))
     multiply_defined<D, A, B, C>(lanes);
   else
     multiply_each<D, A, B, C>(lanes);
@@ -189,7 +192,7 @@ METAL_FUNC void simdgroup_multiply_accumulate(simdgroup_matrix<D, 8, 8>& d,
                                               const simdgroup_matrix<A, 8, 8>& a,
                                               const simdgroup_matrix<B, 8, 8>& b,
                                               const simdgroup_matrix<C, 8, 8>& c) {
-  d.held = ks::exchange<vec<D, 2>>(ks::MatrixOperands<A, B, C>{a.held, b.held, c.held},
+  d.held = ks::exchange<vec<D, 2>>(ks::MatrixOperands<A, B, C>{c.held, a.held, b.held},
                                    &ks::resolve_multiply<D, A, B, C>);
 }
 template <class D, class A, class B>

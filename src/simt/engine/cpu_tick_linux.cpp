@@ -8,16 +8,16 @@
 
 namespace ksearch::simt {
 
-void start_cpu_tick(int signal, int seconds) {
+void start_cpu_tick(int signal, std::chrono::milliseconds each) {
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = signal;
   event._sigev_un._tid = static_cast<pid_t>(::syscall(SYS_gettid));
   timer_t timer{};
   if (::timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) != 0) return;
-  itimerspec each{};
-  each.it_value.tv_sec = each.it_interval.tv_sec = seconds;
-  ::timer_settime(timer, 0, &each, nullptr);
+  itimerspec times{};
+  times.it_value.tv_nsec = times.it_interval.tv_nsec = std::chrono::nanoseconds(each).count();
+  ::timer_settime(timer, 0, &times, nullptr);
 }
 
 }  // namespace ksearch::simt

@@ -7,10 +7,11 @@
 
 namespace ksearch::simt {
 
-void start_cpu_tick(int, int seconds) {
-  itimerval each{};
-  each.it_interval.tv_sec = each.it_value.tv_sec = seconds;
-  ::setitimer(ITIMER_PROF, &each, nullptr);  // SIGPROF
+void start_cpu_tick(int, std::chrono::milliseconds each) {
+  itimerval times{};
+  times.it_interval.tv_usec = times.it_value.tv_usec =
+      static_cast<suseconds_t>(std::chrono::microseconds(each).count());
+  ::setitimer(ITIMER_PROF, &times, nullptr);  // SIGPROF
 }
 
 }  // namespace ksearch::simt

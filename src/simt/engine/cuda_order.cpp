@@ -6,8 +6,9 @@
 
 namespace ksearch::simt {
 
-void Order::begin_launch() {
+void Order::begin_launch(bool masked) {
   ++launch_;
+  masked_ = masked;
   releases_.clear();
   some_met_ = false;
 }

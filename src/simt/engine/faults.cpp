@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "os/refused_call.h"
@@ -15,8 +16,9 @@
 namespace ksearch::simt {
 namespace {
 
-constexpr int kTickSeconds = 1;
-constexpr int kPatientTicks = 3;  // that long outside of the kernel's own code
+constexpr std::chrono::milliseconds kTick{100};
+constexpr int kTicksASecond = 10;
+constexpr int kPatientTicks = 30;  // that long outside of the kernel's own code
 
 /// One JSON line on the stack, without the C library.
 class LastLine {
@@ -83,18 +85,18 @@ void Machine::enter_thread() {
       .ss_sp = signal_stack_.data(), .ss_flags = 0, .ss_size = signal_stack_.size()};
   ::sigaltstack(&stack, nullptr);
   install_handlers();
-  start_cpu_tick(SIGPROF, kTickSeconds);
+  start_cpu_tick(SIGPROF, kTick);
 }
 
 void Machine::on_fault(int signal, siginfo_t* info, void* context) {
   Machine* m = t_machine;
-  const void* pc = signal == SIGSYS ? refused_call(info, context).pc : program_counter(context);
-  const bool own_code = m && m->running_ && m->watch_.shared().object.holds(pc);
+  CodePosition position = code_position(context);
+  if (signal == SIGSYS) position.pc = refused_call(info, context).pc;
+  const bool own_code = m && m->running_ && m->watch_.shared().object.holds(position.pc);
   // Hooks run on the lane's stack, so it may end in one.
   const bool stack_end = m && m->running_ && (signal == SIGSEGV || signal == SIGBUS) &&
                          m->watch_.stacks().holds(info->si_addr);
   if (!own_code && !stack_end) end_of_process(signal, info, context);
-  m->fault_pc_ = pc;
   if (signal == SIGSYS) {
     const RefusedCall call = refused_call(info, context);
     m->refused_ = call.number;
@@ -104,7 +106,37 @@ void Machine::on_fault(int signal, siginfo_t* info, void* context) {
     m->fault_at_ = info->si_addr;
     m->stop_ = Stop::fault;
   }
-  siglongjmp(m->escape_, 1);
+  m->stop_at(position);
+}
+
+/// Leaves the kernel.
+void Machine::stop_at(const CodePosition& position) {
+  fault_pc_ = position.pc;
+  note_callers(position);
+  siglongjmp(escape_, 1);
+}
+
+/// Every word on the lane's stack that is an address in the object: return addresses are among
+/// them, and nothing else in the frames of small functions of ours.
+[[gnu::no_sanitize_address]] void Machine::note_callers(const CodePosition& position) {
+  callers_ = {};
+  std::size_t count = 0;
+  const auto note = [&](const void* address) {
+    if (count < callers_.size() && watch_.shared().object.holds(address))
+      callers_[count++] = address;
+  };
+  note(position.link);
+  const auto offset = static_cast<std::size_t>(position.stack - memory_.begin);
+  if (offset >= memory_.lanes * LaneMemory::kStack) return;
+  const std::size_t number = offset / LaneMemory::kStack;
+  const std::byte* const guard_end =
+      memory_.begin + number * LaneMemory::kStack + ::sysconf(_SC_PAGESIZE);
+  const std::byte* const end = memory_.begin + (number + 1) * LaneMemory::kStack;
+  for (const std::byte* at = std::max(position.stack, guard_end); at < end; at += sizeof(void*)) {
+    const void* word = nullptr;
+    __builtin_memcpy(&word, at, sizeof(word));
+    note(word);
+  }
 }
 
 void Machine::on_tick(int signal, siginfo_t* info, void* context) {
@@ -114,37 +146,39 @@ void Machine::on_tick(int signal, siginfo_t* info, void* context) {
   m->steps_at_tick_ = m->steps_;
   // Before there is a kernel that runs: initialisers of the object.
   m->idle_ticks_ = idle ? m->idle_ticks_ + 1 : 0;
-  if (m->idle_ticks_ < m->options_.patience) return;
-  if (m->running_ && m->in_hook_) {
-    m->stop_ = Stop::expired;  // it looks when it is done
-    return;
+  const int patient_ticks = m->options_.patience * kTicksASecond;
+  if (m->idle_ticks_ < patient_ticks) return;
+  if (m->running_) {
+    m->stop_ = Stop::expired;  // a hook looks when it is done
+    if (m->in_hook_) return;
+    const CodePosition position = code_position(context);
+    if (m->watch_.shared().object.holds(position.pc)) m->stop_at(position);
   }
-  const void* pc = program_counter(context);
-  if (m->running_ && m->watch_.shared().object.holds(pc)) {
-    m->stop_ = Stop::expired;
-    m->fault_pc_ = pc;
-    siglongjmp(m->escape_, 1);
-  }
-  if (m->idle_ticks_ >= m->options_.patience + kPatientTicks) end_of_process(signal, info, context);
+  if (m->idle_ticks_ >= patient_ticks + kPatientTicks) end_of_process(signal, info, context);
 }
 
 void Machine::tell_stop() {
   const void* pc = fault_pc_;
+  std::vector<std::uint64_t> callers;
+  for (const void* caller : callers_)
+    if (caller) callers.push_back(watch_.place(caller));
   switch (stop_) {
     case Stop::none:
     case Stop::order:
       break;
     case Stop::fault:
-      watch_.wild_access(fault_at_, pc);
+      watch_.wild_access(fault_at_, pc, std::move(callers));
       break;
     case Stop::system_call: {
       RawFinding f = watch_.finding(kind::kSystemCall, {pc});
+      f.callers = std::move(callers);
       f.detail = os::describe_refused_call(refused_, refused_argument_, {});
       watch_.findings().add(std::move(f));
       break;
     }
     case Stop::expired: {
       RawFinding f = watch_.finding(kind::kLivelock, {pc});
+      f.callers = std::move(callers);
       f.detail = fmt::format(
           "the thread ran for {} s of CPU time without reaching its end or a place where it waits",
           options_.patience);

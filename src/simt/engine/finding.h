@@ -32,6 +32,9 @@ inline constexpr char kSystemCall[] = "system_call";
 struct RawFinding {
   std::string kind;
   std::vector<std::uint64_t> places;  ///< offsets in the object of the instructions after
+  /// Where the kernel was stopped: what may be callers of the place, innermost first, for where its
+  /// own code has no line of the user's.
+  std::vector<std::uint64_t> callers;
   std::string buffer;
   std::int64_t offset = -1;  ///< bytes in the buffer
   std::vector<std::uint32_t> threads;

@@ -17,8 +17,7 @@ struct Hooks {
   [[gnu::always_inline]] ~Hooks() {
     m.in_hook_ = 0;
     if (m.stop_ != Machine::Stop::none) [[unlikely]] {
-      m.fault_pc_ = pc;
-      siglongjmp(m.escape_, 1);
+      m.stop_at({.pc = pc, .stack = static_cast<std::byte*>(__builtin_frame_address(0))});
     }
   }
   Hooks(const Hooks&) = delete;

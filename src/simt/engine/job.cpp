@@ -28,10 +28,25 @@ std::array<std::uint32_t, 3> triple(const Json& json) {
           json.at(2).get<std::uint32_t>()};
 }
 
+/// Groups and positions in the grid are numbers of 32 bits.
+base::Result<void> check_grid(const std::string& kernel, const GroupPlan& plan) {
+  constexpr std::uint64_t kMost = 0xffffffff;
+  std::uint64_t all = 1, longest = 0;
+  for (std::size_t d = 0; d < 3; ++d) {
+    all = std::min(all * plan.groups[d], kMost + 1);
+    longest = std::max(longest, std::uint64_t{plan.groups[d]} * plan.group_size[d]);
+  }
+  if (all <= kMost && longest <= kMost) return {};
+  return base::usage_error(kernel,
+                           fmt::format("a grid of {} x {} x {} groups is too large", plan.groups[0],
+                                       plan.groups[1], plan.groups[2]),
+                           "32 bits count its groups, and the threads along each side");
+}
+
 Json to_json(const RawFinding& f) {
-  return {{"kind", f.kind},     {"places", f.places},   {"buffer", f.buffer},
-          {"offset", f.offset}, {"threads", f.threads}, {"group", f.group},
-          {"detail", f.detail}, {"count", f.count},     {"launch", f.launch}};
+  return {{"kind", f.kind},       {"places", f.places},  {"buffer", f.buffer}, {"offset", f.offset},
+          {"threads", f.threads}, {"group", f.group},    {"detail", f.detail}, {"count", f.count},
+          {"launch", f.launch},   {"callers", f.callers}};
 }
 
 }  // namespace
@@ -88,6 +103,7 @@ base::Result<GroupPlan> Job::plan_of(const Json& launch, const ks::Attachment& o
   if (!plan.kernel) return base::internal_error(kernel, "the object has no such kernel");
   plan.groups = triple(launch.at("groups"));
   plan.group_size = triple(launch.at("group_size"));
+  KS_RETURN_IF_ERROR(check_grid(kernel, plan));
   if (launch.contains("threads")) plan.threads = triple(launch.at("threads"));
   plan.group_memory = launch.at("group_memory").get<std::vector<std::uint32_t>>();
   plan.number = launch.at("number");

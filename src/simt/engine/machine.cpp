@@ -85,7 +85,7 @@ bool Machine::run(const GroupPlan& plan,
     for (const PlacedBuffer& buffer : watch_.buffers()) constant.push_back(buffer.constant);
     trace_->begin_launch(std::move(constant));
   }
-  watch_.order().begin_launch();
+  watch_.order().begin_launch(plan.masked);
   watch_.running() = {.launch = plan.number};
   steps_ = 0;
   steps_at_tick_ = 0;

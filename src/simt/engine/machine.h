@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "simt/engine/program_counter.h"
 #include "simt/engine/sample.h"
 #include "simt/engine/trace.h"
 #include "simt/engine/watch.h"
@@ -126,6 +127,8 @@ class Machine {
   static void on_fault(int signal, siginfo_t* info, void* context);
   static void on_tick(int signal, siginfo_t* info, void* context);
   void tell_stop();
+  [[noreturn]] void stop_at(const CodePosition& position);
+  void note_callers(const CodePosition& position);
 
   void run_group(std::uint32_t number);
   void place_threads(std::array<std::uint32_t, 3> group);
@@ -200,6 +203,7 @@ class Machine {
   volatile int idle_ticks_ = 0;
   const void* volatile fault_at_ = nullptr;
   const void* volatile fault_pc_ = nullptr;
+  std::array<const void*, 16> callers_{};  ///< what may be the place's, innermost first
   volatile long refused_ = 0;
   volatile std::uint64_t refused_argument_ = 0;
   std::vector<std::byte> signal_stack_;

@@ -30,7 +30,7 @@ void Order::begin_group(std::uint32_t group, std::uint32_t simdgroups) {
   current_.assign(simdgroups, 0);
   for (std::uint32_t i = 0; i < simdgroups; ++i)
     open(i, {.launch = launch_, .group = group, .simdgroup = i});
-  since_barrier_ = current_.empty() ? 0 : current_[0];
+  begin_fresh();
   begin_meetings(simdgroups);
 }
 
@@ -42,7 +42,14 @@ void Order::group_barrier(std::uint32_t orders) {
     if (orders & ks::kOrdersGroup) ++next.epoch[1];
     open(i, next);
   }
-  if (orders & ks::kOrdersGroup) since_barrier_ = current_[0];
+  if (orders & ks::kOrdersGroup) begin_fresh();
+}
+
+void Order::begin_fresh() {
+  since_barrier_ = current_.empty() ? 0 : current_.front();
+  const auto count = static_cast<std::uint32_t>(current_.size());
+  const bool in_a_row = count != 0 && current_.back() - since_barrier_ == count - 1;
+  fresh_ = in_a_row && !masked_ ? count : 0;
 }
 
 void Order::simdgroup_barrier(std::uint32_t simdgroup, std::uint32_t orders) {

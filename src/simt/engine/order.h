@@ -42,7 +42,8 @@ class Intervals {
 class Order {
  public:
   explicit Order(Intervals& intervals) : intervals_(intervals) {}
-  void begin_launch();
+  /// `masked`: some lanes may meet without the others (CUDA).
+  void begin_launch(bool masked = false);
   void begin_group(std::uint32_t group, std::uint32_t simdgroups);
   /// `orders`: ks::kOrdersDevice, ks::kOrdersGroup.
   void group_barrier(std::uint32_t orders);
@@ -83,12 +84,27 @@ class Order {
   bool other_lane(Stamp before, Stamp now) const {
     return before >> 6 == now >> 6 && (before ^ now) >= 2 && !some_met_;
   }
+  enum class Answer : std::uint8_t { unknown, ordered, unordered };
+  /// `ordered` where that needs no call; `before` is another thread's. Unknown: ask `ordered`.
+  [[gnu::always_inline]] Answer known(Stamp before, Stamp now, MemoryKind memory) const {
+    if (some_met_) return Answer::unknown;
+    if (before >> 6 == now >> 6) return Answer::unordered;
+    const Known& known = known_[(before >> 6) % known_.size()];
+    if (known.before != before >> 6 || known.now != now >> 6) return Answer::unknown;
+    const Relation r = known.relation[static_cast<std::size_t>(memory)];
+    return r == Relation::before || (r == Relation::by_lane && lane(before) == lane(now))
+               ? Answer::ordered
+               : Answer::unordered;
+  }
   /// A cheap test for most of what is ordered: a barrier of the running group came after it.
   bool long_ago(Stamp before, MemoryKind memory) const {
     return memory == MemoryKind::group && before >> 6 < since_barrier_;
   }
   /// The first stamp of threadgroup memory after that barrier.
   Stamp first_since_barrier() const { return since_barrier_ << 6; }
+  /// Stamps from that one on, before any other barrier: nothing orders two threads' of them, and
+  /// those of other intervals are other SIMD-groups'. None where lanes may meet without the others.
+  Stamp fresh_stamps() const { return fresh_ << 6; }
   /// Whether the interval is of this launch; of the group that runs.
   bool of_this_launch(Stamp stamp) const { return intervals_[stamp >> 6].launch == launch_; }
   bool of_this_group(Stamp stamp) const {
@@ -112,6 +128,7 @@ class Order {
   };
   void learn(Known& known, std::uint32_t before, std::uint32_t now) const;
   void open(std::uint32_t simdgroup, Interval interval);
+  void begin_fresh();
   void begin_meetings(std::uint32_t simdgroups);
   bool ordered_for_some(Stamp before, Stamp now) const;
   bool released(Stamp before, Stamp now) const;
@@ -121,6 +138,8 @@ class Order {
   /// The first interval since threadgroup memory was last ordered for all. Its stamps are of this
   /// thread's groups alone, and their intervals' numbers rise.
   std::uint32_t since_barrier_ = 0;
+  std::uint32_t fresh_ = 0;  ///< how many intervals that barrier opened
+  bool masked_ = false;
   bool full_ = false;
   std::vector<std::uint32_t> current_;  ///< of each SIMD-group
   std::array<Known, 256> known_{};

@@ -4,14 +4,17 @@
 
 namespace ksearch::simt {
 
-const void* program_counter(const void* context) {
-  [[maybe_unused]] const auto* c = static_cast<const ucontext_t*>(context);
+CodePosition code_position(const void* context) {
+  [[maybe_unused]] const auto& state = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
-  return reinterpret_cast<const void*>(c->uc_mcontext.gregs[REG_RIP] + 1);
+  return {.pc = reinterpret_cast<const void*>(state.gregs[REG_RIP] + 1),
+          .stack = reinterpret_cast<const std::byte*>(state.gregs[REG_RSP])};
 #elif defined(__aarch64__)
-  return reinterpret_cast<const void*>(c->uc_mcontext.pc + 4);
+  return {.pc = reinterpret_cast<const void*>(state.pc + 4),
+          .link = reinterpret_cast<const void*>(state.regs[30]),
+          .stack = reinterpret_cast<const std::byte*>(state.sp)};
 #else
-  return nullptr;
+  return {};
 #endif
 }
 

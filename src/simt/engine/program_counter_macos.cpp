@@ -4,14 +4,17 @@
 
 namespace ksearch::simt {
 
-const void* program_counter(const void* context) {
-  [[maybe_unused]] const auto* c = static_cast<const ucontext_t*>(context);
+CodePosition code_position(const void* context) {
+  [[maybe_unused]] const auto& state = static_cast<const ucontext_t*>(context)->uc_mcontext->__ss;
 #if defined(__aarch64__)
-  return reinterpret_cast<const void*>(c->uc_mcontext->__ss.__pc + 4);
+  return {.pc = reinterpret_cast<const void*>(state.__pc + 4),
+          .link = reinterpret_cast<const void*>(state.__lr),
+          .stack = reinterpret_cast<const std::byte*>(state.__sp)};
 #elif defined(__x86_64__)
-  return reinterpret_cast<const void*>(c->uc_mcontext->__ss.__rip + 1);
+  return {.pc = reinterpret_cast<const void*>(state.__rip + 1),
+          .stack = reinterpret_cast<const std::byte*>(state.__rsp)};
 #else
-  return nullptr;
+  return {};
 #endif
 }
 

@@ -66,7 +66,7 @@ class Watch {
   void misaligned(const void* at, std::size_t alignment, const void* pc);
   void outside_array(const void* pc);
   /// A fault at an address that belongs to nobody.
-  void wild_access(const void* at, const void* pc);
+  void wild_access(const void* at, const void* pc, std::vector<std::uint64_t> callers = {});
   /// Groups must be run in order from here on: on several OS threads the run is given up.
   void needs_order() {
     if (!alone_) shared_.again = true;

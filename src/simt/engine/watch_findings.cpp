@@ -45,12 +45,13 @@ void Watch::outside_array(const void* pc) {
   findings_.add(std::move(f));
 }
 
-void Watch::wild_access(const void* at, const void* pc) {
+void Watch::wild_access(const void* at, const void* pc, std::vector<std::uint64_t> callers) {
   const bool in_stack = stacks().holds(at);
   // A check's trap: the address is the instruction's own.
   const bool trapped =
       reinterpret_cast<std::uintptr_t>(pc) - reinterpret_cast<std::uintptr_t>(at) <= 4;
   RawFinding f = finding(in_stack ? kind::kStackOverflow : kind::kOutOfBounds, {pc});
+  f.callers = std::move(callers);
   f.detail = in_stack  ? "the thread's private memory is used up"
              : trapped ? "an access outside a private array"
                        : "an access to an address far outside every buffer";

@@ -14,23 +14,37 @@ namespace ksearch::simt {
   const auto& [place, where] = site_entry(pc);
   if (!run.first || place != pc) return false;
   const Stamp now = order_.stamp(running_.simdgroup, running_.lane, false);
-  const Stamp recent = order_.first_since_barrier();
-  const auto passed = [&](Stamp stamp) { return stamp < recent || (stamp ^ now) < 2; };
+  const Stamp recent = order_.first_since_barrier(), span = order_.fresh_stamps();
+  const auto fresh = [&](Stamp stamp) __attribute__((always_inline)) {
+    return stamp - recent < span;
+  };
+  const auto passed = [&](Stamp stamp) __attribute__((always_inline)) {
+    return stamp < recent || (stamp ^ now) < 2 ||
+           (!fresh(stamp) && order_.known(stamp, now, MemoryKind::group) == Order::Answer::ordered);
+  };
   Cell* const end = run.first + (bytes >> run.shift);
   for (Cell* cell = run.first; cell != end; ++cell) {
     if (!passed(cell->writer)) return false;
+    const Stamp reader = cell->reader, other = cell->other_reader;
     if (store) {
-      if (!passed(cell->reader) || !passed(cell->other_reader)) return false;
+      if (!passed(reader) || !passed(other)) return false;
       cell->writer = now;
       cell->writer_site = where;
       continue;
     }
     if (cell->writer == 0) return false;
-    if (cell->reader == now) continue;
-    const bool first = passed(cell->reader);
-    if (!first && !order_.other_lane(cell->reader, now)) return false;
-    (first ? cell->reader : cell->other_reader) = now;
-    (first ? cell->reader_site : cell->other_reader_site) = where;
+    if (reader == now || other == now) continue;
+    if (passed(reader)) {
+      cell->reader = now;
+      cell->reader_site = where;
+      continue;
+    }
+    if (!fresh(reader) && order_.known(reader, now, MemoryKind::group) != Order::Answer::unordered)
+      return false;
+    // Whoever writes next races with one of these two already.
+    if (fresh(reader) && fresh(other) && reader >> 6 != other >> 6) continue;
+    cell->other_reader = now;
+    cell->other_reader_site = where;
   }
   (store ? group_written_ : group_read_) += bytes;
   return true;

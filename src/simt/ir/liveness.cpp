@@ -109,7 +109,11 @@ class Liveness {
       return bits == 1 ? 0 : (std::min(bits, opcode.ends_with("ext") ? 32 : bits) + 15) / 16;
     }
     const Type type = parse_type(type_text(instruction));
-    const int bits = type.bits * type.count;
+    // An element of the vector; as many as the indices say, which stand last.
+    const int count = opcode == "extractelement"  ? 1
+                      : opcode == "shufflevector" ? parse_type(*(instruction.words.end() - 2)).count
+                                                  : type.count;
+    const int bits = type.bits * count;
     return bits == 1 ? 0 : (bits + 15) / 16;
   }
 

@@ -60,6 +60,11 @@ void check_casts(Source& source, const Scopes& scopes);
 void drop_duplicates(Source& source);
 void respell(Source& source);
 
+/// Initialisers of ks::Parameter for a kernel's parameters, each with a comma after it.
+base::Result<std::string> kernel_parameters(const Source& source, const Function& function);
+/// The attribute of this name that stands at `token`, or null.
+const Attribute* attribute_of(const Source& source, const Token& token, std::string_view name);
+
 /// An attribute's argument as a number: 3, or 600 + 2 of macros.
 std::optional<int> number_of(const Attribute& attribute);
 

@@ -164,7 +164,9 @@ std::string Source::text(std::size_t from, std::size_t to) const {
 
 void Source::erase(std::size_t from, std::size_t to) {
   for (std::size_t i = from; i < to && i < tokens.size(); ++i) {
-    if (tokens[i].kind == Token::Kind::directive) continue;
+    // Markers of lines stay; a pragma is of the loop or function that goes.
+    if (tokens[i].kind == Token::Kind::directive && !tokens[i].spelling.starts_with("#pragma"))
+      continue;
     tokens[i].before = line_ends(tokens[i].before);
     if (i == from && tokens[i].before.empty()) tokens[i].before = " ";
     tokens[i].written = line_ends(tokens[i].written);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "formats/expr_python.h"
+#include "unit/formats/scale_program.h"
 
 namespace ksearch::formats {
 namespace {
@@ -35,36 +36,9 @@ TEST(ExprPython, WordsOfPythonAreChanged) {
   EXPECT_EQ(python_of("len + lambda"), "len_ + lambda_");
 }
 
-constexpr const char* kDefinition = R"({
-  "name": "scale", "op_type": "scale", "description": "Each element times two.",
-  "axes": {"len": {"type": "var"}, "k": {"type": "var"}}, "types": {"T": ["float32"]},
-  "inputs": {"x": {"shape": ["len"], "dtype": "T"},
-             "bias": {"shape": ["len"], "dtype": "T", "optional": true}},
-  "outputs": {"out": {"shape": ["len", "k"], "dtype": "T"}},
-  "generate": [{"kind": "normal", "tensors": ["x", "bias"], "mean": 0.0, "std": 1.0}],
-  "flops": "len", "bytes": "len", "reference": ""})";
-
-struct Request {
-  kernel::Definition definition;
-  kernel::Program program;
-  MlxExportRequest request;
-};
-
-/// `launch` without its braces.
 base::Result<std::string> exported(const std::string& launch, const std::string& body) {
-  Request r;
-  const auto json = base::parse_json(kDefinition, "definition");
-  KS_TRY(r.definition, kernel::parse_definition(*json, "definition"));
-  base::Json program = {{"format", "ksearch.program/1"}, {"task", "scale"}, {"dialect", "mlx"}};
-  program["sources"] = {{{"path", "k.metal"}, {"text", body}}};
-  program["launches"] = {*base::parse_json("{" + launch + "}", "launch")};
-  KS_TRY(r.program, kernel::parse_program(program, r.definition, "program",
-                                          [](std::string_view) { return std::string(); }));
-  r.request.program = &r.program;
-  r.request.definition = &r.definition;
-  r.request.device.name = "some GPU";
-  r.request.credit = {"Found in a test."};
-  return export_mlx_python(r.request);
+  KS_TRY(const auto scale, Scale::make("{" + launch + "}", body));
+  return export_mlx_python(scale->request);
 }
 
 TEST(ExportMlxPython, WritesTheSignatureAndTheLaunch) {

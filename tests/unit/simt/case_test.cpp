@@ -127,6 +127,17 @@ TEST(Case, RefusesABoundBufferThatIsNone) {
   EXPECT_EQ(all.error().text(), "c.json: bind names \"z\", which is no buffer");
 }
 
+TEST(Case, ABuffersNameIsAFileOfTheDumpAndItsIndexSmall) {
+  const auto with = [](std::string_view before, std::string_view after) {
+    std::string text = kCase;
+    text.replace(text.find(before), before.size(), after);
+    const auto all = parse_case(text, "c.json", "");
+    return all ? "" : all.error().text();
+  };
+  EXPECT_NE(with("\"name\": \"x\"", "\"name\": \"../x\"").find("without /"), std::string::npos);
+  EXPECT_NE(with("\"index\": 0", "\"index\": 4294967296").find("0 to 30"), std::string::npos);
+}
+
 TEST(Case, EveryTruncationIsAnError) {
   const std::string text = kCase;
   for (std::size_t n = 0; n < text.size(); ++n)

@@ -387,6 +387,22 @@ TEST_F(Findings_, ALoopWithoutEnd) {
   EXPECT_EQ(lines(report), (std::vector<int>{4}));
 }
 
+// Where it is stopped is a matter of chance: here, always in what goes for a header of ours.
+TEST_F(Findings_, ALoopWithoutEndInOurOwnCodeNamesTheLineThatCallsIt) {
+  CheckOptions options;
+  options.patience = std::chrono::seconds(1);
+  const Report report = run(make("#line 1 \"ks_spin.h\"\n"
+                                 "[[clang::noinline]] void spin(uint n) {\n"
+                                 "  for (uint i = 0; i != 2 * n + 1; i += 2) {}\n}\n"
+                                 "#line 20 \"kernel.metal\"\n"
+                                 "kernel void k(device uint* n [[buffer(0)]]) {\n"
+                                 "  spin(n[0]);\n  n[0] = 1;\n}\n",
+                                 1, 32, {"n=u32:1:const:0"}),
+                            options);
+  EXPECT_EQ(kinds(report), Kinds{"livelock"});
+  EXPECT_EQ(lines(report), (std::vector<int>{21}));
+}
+
 TEST_F(Findings_, EndlessRecursionUsesTheStackUp) {
   const Report report =
       run(make("[[clang::noinline]] float f(device float* y, float v) {\n"

@@ -94,6 +94,15 @@ TEST_F(Hostile, ALoopWithoutEndIsAFinding) {
   EXPECT_TRUE(has(outcome("", "for (uint n = 0; n != 1; n += 2) {}"), "livelock"));
 }
 
+TEST_F(Hostile, AGridThatNumbersCannotCountIsAnError) {
+  Case all = make("kernel void k(device uint* y [[buffer(0)]]) { y[0] = 1; }\n", 1, 1, {"y=u32:1"});
+  all.launches[0].groups = {65536, 65536, 1};
+  EXPECT_TRUE(has(error(all), "a grid of 65536 x 65536 x 1 groups is too large"));
+  all.launches[0].groups = {1u << 31, 1, 1};
+  all.launches[0].group_size = {4, 1, 1};
+  EXPECT_TRUE(has(error(all), "is too large"));
+}
+
 TEST_F(Hostile, AnEarlyExitIsAnError) {
   EXPECT_TRUE(has(outcome("extern \"C\" void _exit(int);\n", "_exit(0);"), "left with status 0"));
 }

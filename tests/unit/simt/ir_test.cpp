@@ -196,6 +196,21 @@ TEST(Ir, RegistersAliveAtOnce) {
   EXPECT_LE(use.half_registers, 12);
 }
 
+TEST(Ir, AnElementOfAVectorIsAsWideAsItself) {
+  const Module module(R"(define void @f(ptr %0, i32 %1) {
+  %3 = getelementptr float, ptr %0, i32 %1
+  %4 = load <4 x float>, ptr %3, align 16
+  %5 = extractelement <4 x float> %4, i64 0
+  %6 = shufflevector <4 x float> %4, <4 x float> poison, <2 x i32> <i32 1, i32 2>
+  store float %5, ptr %3, align 4
+  store <2 x float> %6, ptr %3, align 8
+  ret void
+}
+)");
+  // At %6: the vector, %3 and %5; six are reserved.
+  EXPECT_EQ(register_use(module, module.functions()[0]).half_registers, 8 + 2 + 2 + 6);
+}
+
 TEST(Ir, MesasTableOfThreads) {
   EXPECT_EQ(thread_limit(104), 1024);
   EXPECT_EQ(thread_limit(105), 896);

@@ -55,6 +55,17 @@ TEST(Rewrite, GivesEachParameterItsPlace) {
   EXPECT_TRUE(has(out, "int(ks::Attribute::group_position)"));
 }
 
+TEST(Rewrite, AFunctionGivenTwiceForTwoSpacesIsThereOnce) {
+  const std::string of =
+      "* p) {\n  float s = 0;\n#pragma unroll\n  for (int i = 0; i < 4; ++i) s "
+      "+= p[i];\n  return s;\n}\n";
+  const std::string out =
+      rewritten("float f(device float" + of + "float f(thread float" + of + kKernel);
+  EXPECT_EQ(out.find("return s"), out.rfind("return s"));
+  EXPECT_EQ(out.find("unroll"), out.rfind("unroll"));
+  EXPECT_TRUE(has(out, "unroll"));
+}
+
 TEST(Rewrite, TakesBothFormsOfInstantiation) {
   const std::string text =
       "template <typename T, int N> [[kernel]] void f(device T* y [[buffer(0)]]) {}\n"
