@@ -203,20 +203,6 @@ class Runner final : public MlxRunner {
 
 }  // namespace
 
-MlxState mlx_state() {
-  MlxState state{true, mx::version(), mx::metal::is_available(), {}};
-  if (!state.has_metal) return state;
-  const auto& about = mx::metal::device_info();
-  const auto text = [&](const char* key) {
-    const auto found = about.find(key);
-    const auto* value = found == about.end() ? nullptr : std::get_if<std::string>(&found->second);
-    return value ? *value : std::string();
-  };
-  state.device = text("device_name");
-  state.architecture = text("architecture");
-  return state;
-}
-
 base::Result<std::unique_ptr<MlxRunner>> make_mlx_runner(MlxWork work,
                                                          const MlxDispatch* dispatch) {
   if (work.place == MlxPlace::gpu && !mx::metal::is_available())

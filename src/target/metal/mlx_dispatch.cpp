@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "target/metal/mlx_device.h"
+
 namespace ksearch::target {
 namespace {
 
@@ -19,6 +21,20 @@ mx::fast::CustomKernelFunction metal_kernel(const MlxKernel& kernel,
 }  // namespace
 
 const MlxDispatch kMetalDispatch{metal_kernel};
+
+MlxState mlx_state() {
+  MlxState state{true, mx::version(), mx::metal::is_available(), {}};
+  if (!state.has_metal) return state;
+  const auto& about = mx::metal::device_info();
+  const auto text = [&](const char* key) {
+    const auto found = about.find(key);
+    const auto* value = found == about.end() ? nullptr : std::get_if<std::string>(&found->second);
+    return value ? *value : std::string();
+  };
+  state.device = text("device_name");
+  state.architecture = text("architecture");
+  return state;
+}
 
 mx::array call_native(const MlxNative& native, const std::vector<mx::array>& in,
                       mx::Device device) {
