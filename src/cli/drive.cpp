@@ -128,7 +128,7 @@ Engineers::Engineers(const Search& search, engineer::Patience patience, engineer
   if (search.writing) write(search, std::move(patience), calls);
 }
 
-void Engineers::call_models(const Writing& writing, engineer::Patience patience,
+void Engineers::call_models(const Writing& writing, std::uint64_t seed, engineer::Patience patience,
                             engineer::CallLog* calls) {
   transport_ = llm::make_curl_transport();
   const ModelOptions& model = writing.reach.model;
@@ -138,6 +138,7 @@ void Engineers::call_models(const Writing& writing, engineer::Patience patience,
   options.max_output = model.max_output;
   options.stream = model.stream;
   options.first_wait = model.retry_wait;
+  options.seed = seed;
   options.cancelled = patience.give_up;
   options.say = patience.say;
   planner_client_ = std::make_unique<llm::Client>(*writing.planner, transport_.get(), options);
@@ -151,7 +152,7 @@ void Engineers::write(const Search& search, engineer::Patience patience, enginee
   const Writing& writing = *search.writing;
   const EngineerChoice& choice = writing.choice;
   if (choice.writer == EngineerChoice::Writer::model)
-    call_models(writing, std::move(patience), calls);
+    call_models(writing, search.engine->config().seed, std::move(patience), calls);
   else if (choice.writer == EngineerChoice::Writer::folder)
     correspondent_ = engineer::make_folder_correspondent(choice.value, std::move(patience));
   else

@@ -67,7 +67,8 @@ class Engineers {
 
  private:
   void write(const Search& search, engineer::Patience patience, engineer::CallLog* calls);
-  void call_models(const Writing& writing, engineer::Patience patience, engineer::CallLog* calls);
+  void call_models(const Writing& writing, std::uint64_t seed, engineer::Patience patience,
+                   engineer::CallLog* calls);
 
   evaluate::OpenedSession* session_;
   std::unique_ptr<llm::Transport> transport_;

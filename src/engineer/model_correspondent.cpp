@@ -15,10 +15,11 @@ using Stop = llm::Said::Stop;
 
 /// What is known of a letter before it is asked.
 struct Past {
-  std::vector<std::string> parts;   ///< of the answer
-  std::optional<llm::Said> answer;  ///< a whole one
-  Usage usage;                      ///< of calls that the search has not heard of
-  int calls = 0;                    ///< how many of this letter were made, ever
+  std::vector<std::string> parts;       ///< of the answer
+  std::optional<llm::Said> answer;      ///< a whole one
+  std::optional<llm::Failure> failure;  ///< this time it was given up
+  Usage usage;                          ///< of calls that the search has not heard of
+  int calls = 0;                        ///< how many of this letter were made, ever
 };
 
 void add(Usage& usage, const LoggedCall& call) {
@@ -41,11 +42,14 @@ bool is_part(const LoggedCall& call) {
   return !call.ended->failure || call.ended->failure->kind == Kind::cancelled;
 }
 
-Past past_of(const std::vector<LoggedCall>& calls, const Letter& letter,
-             const std::string& prompt) {
+/// Calls of later times are there where a run is replayed: they have not happened yet.
+Past past_of(const LoggedLetter& logged, const Letter& letter, const std::string& prompt) {
   Past past;
-  past.calls = static_cast<int>(calls.size());
-  for (const LoggedCall& call : calls) {
+  for (const GivenUp& end : logged.given_up)
+    if (end.asked == letter.asked && end.prompt == prompt) past.failure = end.failure;
+  for (const LoggedCall& call : logged.calls) {
+    if (call.asked > letter.asked) break;
+    ++past.calls;
     if (call.asked == letter.asked) add(past.usage, call);
     if (call.prompt != prompt || past.answer || !is_part(call)) continue;
     if (call.part != static_cast<int>(past.parts.size())) continue;  // of a time before
@@ -104,7 +108,8 @@ class ModelCorrespondent final : public Correspondent {
   LetterReply ask(const Letter& letter) override {
     const std::string prompt = base::short_hash(letter.text);
     Past past;
-    if (log_) past = past_of(log_->calls(letter.request, letter.again), letter, prompt);
+    if (log_) past = past_of(log_->letter(letter.request, letter.again), letter, prompt);
+    if (past.failure) return {failure_reply(*past.failure), past.usage};
     if (past.answer) return {reply_of(*past.answer), past.usage};
     Watch watch(log_, letter, client_->endpoint().model, prompt, past.calls, &past.usage);
     const auto said =
@@ -112,6 +117,10 @@ class ModelCorrespondent final : public Correspondent {
     // Calls that cannot be written down would be paid for twice.
     if (!watch.failure().empty()) return {Lost{watch.failure()}, past.usage};
     if (said) return {reply_of(*said), past.usage};
+    // Who was stopped goes on when the run is resumed.
+    if (log_ && said.error().kind != Kind::cancelled)
+      if (auto kept = log_->gave_up(letter, {letter.asked, prompt, said.error()}); !kept)
+        return {Lost{kept.error().text()}, past.usage};
     return {failure_reply(said.error()), past.usage};
   }
 

@@ -72,7 +72,9 @@ int search(const fs::path& folder, const std::string& address, const std::string
   endpoint.price = llm::Price{1e-6, 4e-6, 1e-7};
   llm::ClientOptions options;
   options.first_wait = std::chrono::milliseconds(2);
-  options.limits.whole = std::chrono::milliseconds(500);
+  options.longest_wait = std::chrono::milliseconds(20);
+  options.limits.whole = std::chrono::milliseconds(1500);
+  options.tries = 12;  // one call in five fails: twelve in a row do not
   llm::Client client(endpoint, transport.get(), options);
   const auto log = must(engineer::CallLog::open(folder / "calls.jsonl"));
   const auto correspondent = engineer::make_model_correspondent(&client, log.get());
@@ -95,17 +97,18 @@ int search(const fs::path& folder, const std::string& address, const std::string
       !done)
     throw std::runtime_error(done.error().text());
   const event::Spent& spent = engine.spent();
-  fmt::print("{}", base::to_text({{"best", engine.best() ? engine.best()->hash : ""},
-                                  {"score", engine.best()->outcome->score()->value},
-                                  {"status", engine.status()},
-                                  {"why", engine.end_reason()},
-                                  {"nodes", engine.tree().size()},
-                                  {"evaluations", spent.evaluations},
-                                  {"calls", spent.calls},
-                                  {"tokens", spent.tokens},
-                                  {"tokens_out", spent.tokens_out},
-                                  {"tokens_cached", spent.tokens_cached},
-                                  {"cost_usd", spent.cost_usd}}));
+  fmt::print("{}",
+             base::to_text({{"best", engine.best() ? engine.best()->hash : ""},
+                            {"score", engine.best() ? engine.best()->outcome->score()->value : 0},
+                            {"status", engine.status()},
+                            {"why", engine.end_reason()},
+                            {"nodes", engine.tree().size()},
+                            {"evaluations", spent.evaluations},
+                            {"calls", spent.calls},
+                            {"tokens", spent.tokens},
+                            {"tokens_out", spent.tokens_out},
+                            {"tokens_cached", spent.tokens_cached},
+                            {"cost_usd", spent.cost_usd}}));
   return 0;
 }
 
