@@ -122,11 +122,11 @@ base::Result<void> CallLog::take(const Json& line, const std::string& where) {
   LoggedCall logged;
   logged.asked = static_cast<int>(call.integer("asked"));
   if (given_up) {
-    GivenUp end{logged.asked, call.text("prompt"), parse_failure(call, call.object("failure"))};
+    LoggedLetter& letter = letters_[{request, again}];
+    letter.given_up.push_back({logged.asked, call.text("prompt"),
+                               parse_failure(call, call.object("failure")), letter.calls.size()});
     in.keep(call);
-    KS_RETURN_IF_ERROR(in.finish());
-    letters_[{request, again}].given_up.push_back(std::move(end));
-    return {};
+    return in.finish();
   }
   if (ended) {
     KS_TRY(llm::Call done, parse_ended(call));
@@ -136,10 +136,10 @@ base::Result<void> CallLog::take(const Json& line, const std::string& where) {
   } else {
     logged.part = static_cast<int>(call.integer("part"));
     logged.number = static_cast<int>(call.integer("number"));
+    logged.model = call.text("model");
     logged.prompt = call.text("prompt");
     logged.tokens_asked = call.integer("tokens");
     call.ignore("kind");
-    call.ignore("model");
   }
   in.keep(call);
   KS_RETURN_IF_ERROR(in.finish());
@@ -168,11 +168,10 @@ LoggedLetter CallLog::letter(std::uint64_t request, int again) const {
   return it == letters_.end() ? LoggedLetter() : it->second;
 }
 
-base::Result<void> CallLog::begun(const Letter& letter, const std::string& model,
-                                  const LoggedCall& call) {
+base::Result<void> CallLog::begun(const Letter& letter, const LoggedCall& call) {
   Json json = key_json(letter, call.part, call.number);
   json["kind"] = letter.kind;
-  json["model"] = model;
+  json["model"] = call.model;
   json["prompt"] = call.prompt;
   json["tokens"] = call.tokens_asked;
   const std::lock_guard lock(mutex_);
@@ -191,12 +190,14 @@ base::Result<void> CallLog::ended(const Letter& letter, const llm::Call& call) {
   return file_.append(base::to_line(ended_json(letter, call)) + "\n");
 }
 
-base::Result<void> CallLog::gave_up(const Letter& letter, const GivenUp& end) {
+base::Result<void> CallLog::gave_up(const Letter& letter, const std::string& prompt,
+                                    const llm::Failure& failure) {
   Json json = letter_json(letter);
-  json["prompt"] = end.prompt;
-  json["failure"] = failure_json(end.failure);
+  json["prompt"] = prompt;
+  json["failure"] = failure_json(failure);
   const std::lock_guard lock(mutex_);
-  letters_[{letter.request, letter.again}].given_up.push_back(end);
+  LoggedLetter& logged = letters_[{letter.request, letter.again}];
+  logged.given_up.push_back({letter.asked, prompt, failure, logged.calls.size()});
   return file_.append(base::to_line({{"gave_up", std::move(json)}}) + "\n");
 }
 

@@ -26,16 +26,18 @@ namespace ksearch::engineer {
 /// A call as the log has it.
 struct LoggedCall {
   int asked = 1, part = 0, number = 0;
+  std::string model;
   std::string prompt;              ///< hash of the question
   std::int64_t tokens_asked = 0;   ///< of the question, estimated
   std::optional<llm::Call> ended;  ///< none: we were killed while it was under way
 };
 
-/// A letter that got no answer, all its calls made.
+/// A letter that got no answer: all its calls were made, or the user or the clock stopped it.
 struct GivenUp {
   int asked = 1;
   std::string prompt;
   llm::Failure failure;
+  std::size_t calls = 0;  ///< of the letter, until then: there are more if it was taken up again
 };
 
 /// What is known of a letter, of all times it was asked, in order.
@@ -51,9 +53,10 @@ class CallLog {
   static base::Result<std::unique_ptr<CallLog>> open(const std::filesystem::path& path);
 
   LoggedLetter letter(std::uint64_t request, int again) const;
-  base::Result<void> begun(const Letter& letter, const std::string& model, const LoggedCall& call);
+  base::Result<void> begun(const Letter& letter, const LoggedCall& call);
   base::Result<void> ended(const Letter& letter, const llm::Call& call);
-  base::Result<void> gave_up(const Letter& letter, const GivenUp& end);
+  base::Result<void> gave_up(const Letter& letter, const std::string& prompt,
+                             const llm::Failure& failure);
 
  private:
   explicit CallLog(store::AppendFile file) : file_(std::move(file)) {}

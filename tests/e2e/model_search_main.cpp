@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 template <class T>
 T must(base::Result<T> result) {
   if (!result) throw std::runtime_error(result.error().text());
-  return std::move(*result);
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
 /// "int variant = N;": N decides whether it is right and how fast it is.
@@ -45,7 +45,9 @@ engineer::Brief brief() {
 
 Engine engine_of(store::Run& run, bool fresh, const Config& config) {
   if (fresh) return must(Engine::make(config));
-  return std::move(must(resume(run, copy_task())).engine);
+  Resumed resumed = must(resume(run, copy_task()));
+  must(reopen(run, resumed.engine));
+  return std::move(resumed.engine);
 }
 
 int search(const fs::path& folder, const std::string& address, const std::string& api,

@@ -179,13 +179,15 @@ class ModelSearch : public testing::TestWithParam<const char*> {
     EXPECT_EQ(static_cast<int>(times.size()), rounds());
   }
 
-  /// A folder with nothing but the run's beginning and the list of its calls comes to the same.
-  void expect_replays(const std::string& folder, const Json& run_before) {
+  /// A folder with nothing but the run's beginning and the list of its calls comes to the same,
+  /// begun and resumed as often as the run was where it ended for want of a model.
+  void expect_replays(const std::string& folder, const Json& run_before, int ends = 1) {
     servers_.clear();
     fs::create_directory(path("again"));
     for (const char* name : {"run.json", "calls.jsonl"})
       fs::copy_file(path(folder) / name, path("again") / name);
-    const Json again = run("again");
+    Json again;
+    for (int i = 0; i < ends; ++i) again = run("again");
     EXPECT_EQ(again, run_before);
     for (const char* name : {"/journal.jsonl", "/world_model.json", "/calls.jsonl"})
       EXPECT_TRUE(read("again" + std::string(name)) == read(folder + name))
@@ -236,13 +238,20 @@ TEST_P(ModelSearch, KilledAtAnyMomentAndResumed) {
   ASSERT_TRUE(calm.is_object()) << calm;
   serve("wild", {"--fail", "0.1"});
   const auto written = [&] {
-    return read("killed/journal.jsonl").size() + read("killed/calls.jsonl").size();
+    std::uintmax_t bytes = 0;
+    for (const char* name : {"killed/journal.jsonl", "killed/calls.jsonl"}) {
+      std::error_code error;
+      const std::uintmax_t size = fs::file_size(path(name), error);
+      if (!error) bytes += size;
+    }
+    return bytes;
   };
   // By what was written, not by time: the same moments on any machine.
   base::Random random = base::Random(7).fork(GetParam());
   int kills = 0;
   while (true) {
-    const std::size_t until = written() + 1 + random.below(30000);
+    const std::uintmax_t until =
+        written() + 1 + random.below(1000 * static_cast<std::uint64_t>(rounds()));
     auto process = os::Process::start(search("killed"));
     ASSERT_TRUE(process);
     bool ended = false;
@@ -282,7 +291,7 @@ TEST_P(ModelSearch, ARequestThatIsLostIsAskedAgain) {
   expect_replays("away", away);
 }
 
-TEST_P(ModelSearch, AModelThatStaysAwayEndsTheRunWithWhatItHas) {
+TEST_P(ModelSearch, AModelThatStaysAwayEndsTheRunWithWhatItHasAndResumingGoesOn) {
   serve("gone", {"--outage", "30:100000"});
   const Json gone = run("gone");
   ASSERT_TRUE(gone.is_object()) << gone;
@@ -292,8 +301,19 @@ TEST_P(ModelSearch, AModelThatStaysAwayEndsTheRunWithWhatItHas) {
   EXPECT_EQ(count(gone, "calls"), 29 + 5 * kTries);
   EXPECT_EQ(reasons_of_losses("gone").size(), 5u);
   std::map<std::string, int> kinds;
-  EXPECT_EQ(expect_exact_accounts("gone", gone), served("gone", kinds));
-  expect_replays("gone", gone);
+  const Sums before = served("gone", kinds);
+  EXPECT_EQ(expect_exact_accounts("gone", gone), before);
+
+  serve("back", {});
+  const Json back = run("gone");
+  ASSERT_TRUE(back.is_object()) << back;
+  EXPECT_EQ(back["status"], "passed");
+  expect_no_evaluation_lost_or_doubled("gone");
+  const Sums after = served("back", kinds);
+  EXPECT_EQ(expect_exact_accounts("gone", back),
+            (Sums{before.calls + after.calls, before.in + after.in, before.cached + after.cached,
+                  before.out + after.out}));
+  expect_replays("gone", back, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, ModelSearch, testing::Values("chat", "responses", "messages"),

@@ -174,7 +174,7 @@ class Format:
 
 
 def pieces(text):
-    return [text[i:i + 400] for i in range(0, len(text), 400)]
+    return [text[i:i + 60] for i in range(0, len(text), 60)]
 
 
 def turns_of(body):
