@@ -1,9 +1,11 @@
 // What the engine itself costs: a tree of 10,000 nodes loaded, selected from and edited, a told
-// answer, a journal line, and a whole run of 200 evaluations with answers that take no time.
+// answer, a journal line, a whole run of 200 evaluations with answers that take no time, and rounds
+// of an engineer in writing (prompts, parsing, journal) with a tree of 1000 nodes.
 #include <benchmark/benchmark.h>
 
 #include <filesystem>
 
+#include "engineer/written.h"
 #include "os/files.h"
 #include "search/recorder.h"
 #include "tree/edit.h"
@@ -15,6 +17,7 @@ namespace ksearch {
 namespace {
 
 using namespace std::chrono_literals;
+namespace fs = std::filesystem;
 
 /// Every third node is closed; each hangs on a random closed one.
 tree::Tree big_tree(int nodes) {
@@ -142,6 +145,78 @@ void whole_run(benchmark::State& state) {
   }
 }
 BENCHMARK(whole_run)->Arg(50)->Arg(200)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// A model that takes no time: a program, nothing more for that action, a new action.
+class AtOnce final : public engineer::Correspondent {
+ public:
+  std::string name() const override { return "at once"; }
+  engineer::LetterReply ask(const engineer::Letter& letter) override {
+    letters_bytes += letter.text.size();
+    ++letters;
+    if (letter.plan) {
+      const base::Json ops{search::idea("node_3", fmt::format("new_{}", ++n_), 1)};
+      return {llm::RawReply{fenced({{"ops", ops}})}};
+    }
+    if (letter.kind == "improve") return {llm::RawReply{fenced({{"exhausted", "no more"}})}};
+    const base::Json launch{
+        {"kernel", "copy"}, {"groups", {"1"}}, {"args", {"x", "y", {{"i64", "n"}}}}};
+    return {llm::RawReply{fmt::format("```cpp copy.cpp\nint variant = {};\n```\n\n", ++n_) +
+                          fenced({{"launches", {launch}}})}};
+  }
+  std::size_t letters = 0, letters_bytes = 0;
+
+ private:
+  static std::string fenced(const base::Json& json) {
+    return "```json\n" + base::to_line(json) + "\n```\n";
+  }
+  std::uint64_t n_ = 0;
+};
+
+engineer::Prompts prompts() {
+  engineer::Brief brief;
+  brief.definition = search::copy_task();
+  brief.device.name = "made up";
+  brief.device.kind = "cpu";
+  brief.example = search::program("int variant = 0;");
+  return engineer::Prompts::load(fs::path(KSEARCH_SOURCE_DIR) / "knowledge/prompts", brief).value();
+}
+
+/// A round is an evaluation with all the questions that belong to it, and their journal in `where`.
+void round_in_writing(benchmark::State& state, const char* where) {
+  constexpr std::int64_t kRounds = 50;
+  const engineer::Prompts asked = prompts();
+  search::Started started;
+  started.world_model = tree::world_model_json(big_tree(1000));
+  started.root_program = search::program("int variant = 0;");
+  AtOnce at_once;
+  for (auto _ : state) {
+    const os::TempFolder temp = os::TempFolder::create("ksearch-bench", where).value();
+    search::Config config = search::config();
+    config.limits.evaluations = kRounds;
+    store::RunInfo info;
+    info.search = search::to_json(config);
+    store::Run run = store::Run::create(temp.path() / "run", info).value();
+    search::StoreRecorder recorder(&run);
+    const base::ManualClock clock;
+    engineer::WrittenPlanner planner(&asked, &at_once);
+    engineer::WrittenCoder coder(&asked, &search::copy_task(), &at_once);
+    const search::Hands hands{
+        &planner, &coder, [](const auto&, const auto&) { return search::measured(0.5); },
+        [](const auto&, const auto&) -> search::CertifyReply { return search::certificate(true); }};
+    search::Engine engine = search::Engine::make(config).value();
+    const search::DriverOptions options{.clock = &clock, .recorder = &recorder};
+    const auto done = search::run_one_at_a_time(engine, started, hands, options);
+    if (!done || engine.spent().evaluations != kRounds) state.SkipWithError("ended early");
+  }
+  const auto rounds = static_cast<double>(kRounds) * static_cast<double>(state.iterations());
+  state.counters["per_round"] = benchmark::Counter(
+      kRounds, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["questions_a_round"] = static_cast<double>(at_once.letters) / rounds;
+  state.counters["kB_a_question"] =
+      static_cast<double>(at_once.letters_bytes) / static_cast<double>(at_once.letters) / 1e3;
+}
+BENCHMARK_CAPTURE(round_in_writing, memory, "/dev/shm")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(round_in_writing, disk, "")->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
 }  // namespace ksearch

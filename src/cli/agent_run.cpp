@@ -71,17 +71,19 @@ void AgentRun::work() {
 base::Result<void> AgentRun::search() {
   std::unique_ptr<evaluate::OpenedSession> session;
   KS_RETURN_IF_ERROR(open(session));
-  Search parts;
-  parts.session = session.get();
-  parts.catalog = &catalog_;
-  const Engineers engineers(parts);
+  std::optional<kernel::HardwareProfile> device;
+  {
+    const std::lock_guard lock(mutex_);
+    KS_TRY(device, kernel::parse_hardware(run_->info().device, "run.json: device"));
+  }
+  const Engineers engineers({&task_, session->dialect(), &*device, &catalog_});
   {
     const std::lock_guard lock(mutex_);
     recorder_.emplace(&*run_);
     began_ = Steady::now();
-    if (engine_->phase() == search::Phase::fresh) KS_RETURN_IF_ERROR(tell(engineers.start()));
+    if (engine_->phase() == search::Phase::fresh) KS_RETURN_IF_ERROR(tell(start_of(*session)));
   }
-  return loop(engineers.hands());
+  return loop(engineers.hands(*session));
 }
 
 /// References and baselines, the run's folder, the engine and the prompts.

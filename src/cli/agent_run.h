@@ -60,6 +60,7 @@ class AgentRun {
   base::Json stop(bool certify);
 
   const std::filesystem::path& folder() const { return folder_; }
+  const std::string& target() const { return options_.on.target; }
 
  private:
   AgentRun(const Context& context, AgentRunOptions options, task::Task task);

@@ -24,6 +24,7 @@ struct Parsed {
   EvalOptions eval;
   SpecOptions spec;
   ReportOptions report;
+  ReplayOptions replay;
   CompareOptions compare;
   ExportOptions export_;
   CheckOptions check;
@@ -204,6 +205,11 @@ void setup_report(CLI::App& app, Parsed& parsed) {
   add_json(app, parsed.report.json);
 }
 
+void setup_replay(CLI::App& app, Parsed& parsed) {
+  add_run_name(app, parsed.replay.run);
+  add_json(app, parsed.replay.json);
+}
+
 void setup_compare(CLI::App& app, Parsed& parsed) {
   CompareOptions& options = parsed.compare;
   add_evaluate_options(app, options.on);
@@ -341,7 +347,7 @@ struct Entry {
   void (*setup)(CLI::App&, Parsed&);
   Arguments (*take)(Parsed&);
 };
-constexpr std::array<Entry, 13> kCommands{{
+constexpr std::array<Entry, 14> kCommands{{
     {"run", "Search for a fast program", setup_run, [](Parsed& p) -> Arguments { return p.run; }},
     {"resume", "Go on with a run that was stopped or killed", setup_resume,
      [](Parsed& p) -> Arguments { return p.resume; }},
@@ -351,6 +357,8 @@ constexpr std::array<Entry, 13> kCommands{{
      [](Parsed& p) -> Arguments { return p.spec; }},
     {"report", "What a run found, and what each step gained", setup_report,
      [](Parsed& p) -> Arguments { return p.report; }},
+    {"replay", "A recorded run again, without network and measuring: nothing may differ",
+     setup_replay, [](Parsed& p) -> Arguments { return p.replay; }},
     {"compare", "Strategies against each other on one budget", setup_compare,
      [](Parsed& p) -> Arguments { return p.compare; }},
     {"export", "The winner as files that need no ksearch", setup_export,

@@ -11,6 +11,7 @@ base::Result<int> resume(const Context& context, const ResumeOptions& options);
 base::Result<int> eval(const Context& context, const EvalOptions& options);
 base::Result<int> spec(const Context& context, const SpecOptions& options);
 base::Result<int> report(const Context& context, const ReportOptions& options);
+base::Result<int> replay(const Context& context, const ReplayOptions& options);
 base::Result<int> compare(const Context& context, const CompareOptions& options);
 base::Result<int> export_files(const Context& context, const ExportOptions& options);
 base::Result<int> check(const Context& context, const CheckOptions& options);

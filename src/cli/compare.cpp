@@ -79,11 +79,8 @@ base::Result<Result> search_once(evaluate::OpenedSession& session, const enginee
   result.strategy = strategy;
   result.seed = seed;
   BestNoter noter(result);
-  Search search;
-  search.session = &session;
-  search.catalog = &catalog;
-  const Engineers engineers(search);
-  search::Hands hands = engineers.hands();
+  const Engineers engineers({&session.task(), session.dialect(), &session.device(), &catalog});
+  search::Hands hands = engineers.hands(session);
   hands.evaluate = [&](const evaluate::EvaluateRequest& request,
                        const evaluate::Progress& progress) {
     return shared(session, known, request, progress);
@@ -97,7 +94,7 @@ base::Result<Result> search_once(evaluate::OpenedSession& session, const enginee
     return engine.phase() == search::Phase::certifying || InterruptWatch::interrupted();
   };
   watcher.progress(fmt::format("{} seed {}", strategy, seed));
-  KS_RETURN_IF_ERROR(search::run_one_at_a_time(engine, engineers.start(), hands, driver));
+  KS_RETURN_IF_ERROR(search::run_one_at_a_time(engine, start_of(session), hands, driver));
   result.evaluations = engine.spent().evaluations;
   return result;
 }

@@ -26,6 +26,7 @@ base::Result<int> dispatch(const Context& context, const Arguments& arguments) {
     base::Result<int> operator()(const EvalOptions& o) { return eval(context, o); }
     base::Result<int> operator()(const SpecOptions& o) { return spec(context, o); }
     base::Result<int> operator()(const ReportOptions& o) { return report(context, o); }
+    base::Result<int> operator()(const ReplayOptions& o) { return replay(context, o); }
     base::Result<int> operator()(const CompareOptions& o) { return compare(context, o); }
     base::Result<int> operator()(const ExportOptions& o) { return export_files(context, o); }
     base::Result<int> operator()(const CheckOptions& o) { return check(context, o); }

@@ -72,7 +72,8 @@ constexpr std::array<Tool, 12> kTools{{
      "[]"},
     {"stop_run", "End the search. The best program is put to the proof first, unless told not to.",
      R"({"certify": {"type": "boolean"}})", "[]"},
-    {"export", "Write the winner as C++ files that need no ksearch.",
+    {"export",
+     "Write the winner as files that need no ksearch: C++, or Python for MLX with target metal.",
      R"({"out": {"type": "string", "description": "folder for the files"}})", R"(["out"])"},
 }};
 
@@ -133,6 +134,8 @@ base::Result<Json> McpTools::start_run(ObjectReader& in) {
   KS_RETURN_IF_ERROR(in.finish());
   if (options.on.target != "cpu" && options.on.target != "metal")
     return base::usage_error("target", "\"" + options.on.target + "\" is none", "cpu, metal");
+  if (options.on.threads < 0 || options.on.threads > 4096 || evaluations < 0)
+    return base::usage_error("start_run", "threads and evaluations are numbers above zero");
   if (evaluations > 0) options.evaluations = evaluations;
   KS_TRY(const task::Task task, open_task(context_.home, options.on.task, options.on.target));
   if (options.folder.empty()) options.folder = new_run_folder(task.definition.name).string();
@@ -181,7 +184,7 @@ base::Result<Json> McpTools::export_best(ObjectReader& in) {
                   "export",
                   run->folder().string(),
                   "--as",
-                  "cpp",
+                  run->target() == "metal" ? "mlx-python" : "cpp",
                   "--out",
                   out};
   command.environment = context_.environment;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "os/files.h"
@@ -82,7 +83,9 @@ bool is_here(std::string_view url) {
 base::Result<void> check_address(const llm::Endpoint& endpoint) {
   const std::string& url = endpoint.base_url;
   const bool plain = url.starts_with("http://");
-  if (!plain && !url.starts_with("https://"))
+  const bool printable = std::ranges::all_of(url, [](char c) { return c > ' ' && c < 0x7f; });
+  const bool host = url.find("://") + 3 < url.size() && url[url.find("://") + 3] != '/';
+  if ((!plain && !url.starts_with("https://")) || !printable || !host)
     return base::usage_error("--base-url", fmt::format("\"{}\" is no address", url),
                              "http://127.0.0.1:8080/v1");
   if (plain && !endpoint.key.empty() && !is_here(url))

@@ -84,6 +84,11 @@ struct ReportOptions {
   bool json = false;
 };
 
+struct ReplayOptions {
+  std::string run;
+  bool json = false;
+};
+
 struct CompareOptions {
   EvaluateOptions on;
   std::string engineer = "catalog";
@@ -159,8 +164,9 @@ struct NewTaskOptions {
   std::string folder;  ///< empty: tasks/NAME
 };
 
-using Arguments = std::variant<RunOptions, ResumeOptions, EvalOptions, SpecOptions, ReportOptions,
-                               CompareOptions, ExportOptions, CheckOptions, TasksOptions,
-                               DevicesOptions, NewTaskOptions, ModelsOptions, McpOptions>;
+using Arguments =
+    std::variant<RunOptions, ResumeOptions, EvalOptions, SpecOptions, ReportOptions, CompareOptions,
+                 ExportOptions, CheckOptions, TasksOptions, DevicesOptions, NewTaskOptions,
+                 ModelsOptions, McpOptions, ReplayOptions>;
 
 }  // namespace ksearch::cli

@@ -15,6 +15,10 @@ std::chrono::seconds answer_time_of(const store::RunInfo& info) {
   return std::chrono::seconds(it->get<std::int64_t>());
 }
 
+bool is_agents(const store::RunInfo& info) {
+  return info.engineer == "agent" || info.engineer == "catalog+agent";
+}
+
 }  // namespace
 
 base::Result<int> resume(const Context& context, const ResumeOptions& options) {
@@ -32,22 +36,26 @@ base::Result<int> resume(const Context& context, const ResumeOptions& options) {
   KS_TRY(search::Resumed resumed,
          search::resume(run, task.definition, watcher->wants_past() ? watcher.get() : nullptr));
   for (const std::string& note : resumed.notes) watcher->on({resumed.already, event::Note{note}});
-  if (!resumed.engine.ended() && run.info().engineer.ends_with("agent"))
+  const bool reopened = resumed.engine.can_reopen() && !options.certify;
+  if ((!resumed.engine.ended() || reopened) && is_agents(run.info()))
     return base::usage_error(folder.string(), "is the run of an agent, who asks and tells",
                              "resume_run of ksearch mcp goes on with it");
-  if (!resumed.engine.ended()) {
+  if (!resumed.engine.ended() || reopened) {
+    KS_TRY(const EngineerChoice choice, parse_engineer(run.info().engineer));
+    KS_TRY(const ModelOptions model, model_options_of(run.info()));
+    const Reach reach{answer_time_of(run.info()), model, resumed.engine.config().limits.cost_usd};
+    if (choice.writer == EngineerChoice::Writer::model)
+      KS_RETURN_IF_ERROR(endpoints_of(context, choice, reach));
     const evaluate::Progress progress = [&](std::string_view what) { watcher->progress(what); };
     KS_TRY(const auto session, open_session(context, task.folder, on, progress));
     KS_RETURN_IF_ERROR(run.replace_file(
         "baselines.json", base::to_text(evaluate::to_json(session->session().baselines()))));
     // Prompts tell of the machine as it was measured when the run began: the same text again.
-    KS_TRY(const EngineerChoice choice, parse_engineer(run.info().engineer));
     KS_TRY(const kernel::HardwareProfile device,
            kernel::parse_hardware(run.info().device, "run.json: device"));
-    KS_TRY(const ModelOptions model, model_options_of(run.info()));
-    KS_TRY(const auto writing,
-           open_writing(context, session->task(), device, choice, catalog, session->dialect(),
-                        {answer_time_of(run.info()), model, std::nullopt}));
+    KS_TRY(const auto writing, open_writing(context, session->task(), device, choice, catalog,
+                                            session->dialect(), reach));
+    if (reopened) KS_RETURN_IF_ERROR(search::reopen(run, resumed.engine));
     Search search;
     search.session = session.get();
     search.catalog = &catalog;

@@ -13,12 +13,15 @@ using base::Json;
 
 constexpr std::string_view kFormat = "ksearch.calls/1";
 
+Json letter_json(const Letter& letter) {
+  return {{"request", letter.request}, {"asked", letter.asked}, {"again", letter.again}};
+}
+
 Json key_json(const Letter& letter, int part, int number) {
-  return {{"request", letter.request},
-          {"asked", letter.asked},
-          {"again", letter.again},
-          {"part", part},
-          {"number", number}};
+  Json json = letter_json(letter);
+  json["part"] = part;
+  json["number"] = number;
+  return json;
 }
 
 template <class Kind, class Name>
@@ -26,6 +29,20 @@ std::optional<Kind> named(const std::string& text, Kind last, Name name) {
   for (int i = 0; i <= static_cast<int>(last); ++i)
     if (name(static_cast<Kind>(i)) == text) return static_cast<Kind>(i);
   return std::nullopt;
+}
+
+Json failure_json(const llm::Failure& failure) {
+  return {{"kind", llm::name(failure.kind)}, {"message", failure.message}};
+}
+
+llm::Failure parse_failure(base::ObjectReader& in, const Json& json) {
+  base::ObjectReader f(json, in.place("failure"));
+  const auto kind = named(f.text("kind"), llm::Failure::Kind::cancelled,
+                          [](llm::Failure::Kind k) { return llm::name(k); });
+  if (!kind) f.fault("kind", "is no kind of failure");
+  llm::Failure failure{kind.value_or(llm::Failure::Kind::network), f.text("message")};
+  in.keep(f);
+  return failure;
 }
 
 Json ended_json(const Letter& letter, const llm::Call& call) {
@@ -39,8 +56,7 @@ Json ended_json(const Letter& letter, const llm::Call& call) {
                     {"out", call.tokens.out}};
   if (call.estimated) json["estimated"] = true;
   json["cost_usd"] = call.cost_usd;
-  if (call.failure)
-    json["failure"] = {{"kind", llm::name(call.failure->kind)}, {"message", call.failure->message}};
+  if (call.failure) json["failure"] = failure_json(*call.failure);
   return {{"ended", std::move(json)}};
 }
 
@@ -62,14 +78,8 @@ base::Result<llm::Call> parse_ended(base::ObjectReader& in) {
   in.keep(tokens);
   call.estimated = in.boolean_or("estimated", false);
   call.cost_usd = in.number("cost_usd");
-  if (const Json* failure = in.optional_object("failure")) {
-    base::ObjectReader f(*failure, in.place("failure"));
-    const auto kind = named(f.text("kind"), llm::Failure::Kind::cancelled,
-                            [](llm::Failure::Kind k) { return llm::name(k); });
-    if (!kind) f.fault("kind", "is no kind of failure");
-    call.failure = llm::Failure{kind.value_or(llm::Failure::Kind::network), f.text("message")};
-    in.keep(f);
-  }
+  if (const Json* failure = in.optional_object("failure"))
+    call.failure = parse_failure(in, *failure);
   return call;
 }
 
@@ -105,12 +115,19 @@ base::Result<std::unique_ptr<CallLog>> CallLog::open(const std::filesystem::path
 
 base::Result<void> CallLog::take(const Json& line, const std::string& where) {
   base::ObjectReader in(line, where);
-  const bool ended = in.has("ended");
-  base::ObjectReader call(in.object(ended ? "ended" : "begun"), where);
+  const bool ended = in.has("ended"), given_up = in.has("gave_up");
+  base::ObjectReader call(in.object(given_up ? "gave_up" : ended ? "ended" : "begun"), where);
   const auto request = static_cast<std::uint64_t>(call.integer("request"));
   const int again = static_cast<int>(call.integer("again"));
   LoggedCall logged;
   logged.asked = static_cast<int>(call.integer("asked"));
+  if (given_up) {
+    LoggedLetter& letter = letters_[{request, again}];
+    letter.given_up.push_back({logged.asked, call.text("prompt"),
+                               parse_failure(call, call.object("failure")), letter.calls.size()});
+    in.keep(call);
+    return in.finish();
+  }
   if (ended) {
     KS_TRY(llm::Call done, parse_ended(call));
     logged.part = done.part;
@@ -119,10 +136,10 @@ base::Result<void> CallLog::take(const Json& line, const std::string& where) {
   } else {
     logged.part = static_cast<int>(call.integer("part"));
     logged.number = static_cast<int>(call.integer("number"));
+    logged.model = call.text("model");
     logged.prompt = call.text("prompt");
     logged.tokens_asked = call.integer("tokens");
     call.ignore("kind");
-    call.ignore("model");
   }
   in.keep(call);
   KS_RETURN_IF_ERROR(in.finish());
@@ -132,7 +149,7 @@ base::Result<void> CallLog::take(const Json& line, const std::string& where) {
 
 /// An end goes to its beginning: the last one that has the same numbers and no end.
 void CallLog::keep(std::uint64_t request, int again, LoggedCall call) {
-  std::vector<LoggedCall>& calls = calls_[{request, again}];
+  std::vector<LoggedCall>& calls = letters_[{request, again}].calls;
   if (call.ended) {
     for (LoggedCall& begun : calls) {
       const bool same = !begun.ended && begun.asked == call.asked && begun.part == call.part &&
@@ -145,17 +162,16 @@ void CallLog::keep(std::uint64_t request, int again, LoggedCall call) {
   calls.push_back(std::move(call));
 }
 
-std::vector<LoggedCall> CallLog::calls(std::uint64_t request, int again) const {
+LoggedLetter CallLog::letter(std::uint64_t request, int again) const {
   const std::lock_guard lock(mutex_);
-  const auto it = calls_.find({request, again});
-  return it == calls_.end() ? std::vector<LoggedCall>() : it->second;
+  const auto it = letters_.find({request, again});
+  return it == letters_.end() ? LoggedLetter() : it->second;
 }
 
-base::Result<void> CallLog::begun(const Letter& letter, const std::string& model,
-                                  const LoggedCall& call) {
+base::Result<void> CallLog::begun(const Letter& letter, const LoggedCall& call) {
   Json json = key_json(letter, call.part, call.number);
   json["kind"] = letter.kind;
-  json["model"] = model;
+  json["model"] = call.model;
   json["prompt"] = call.prompt;
   json["tokens"] = call.tokens_asked;
   const std::lock_guard lock(mutex_);
@@ -172,6 +188,17 @@ base::Result<void> CallLog::ended(const Letter& letter, const llm::Call& call) {
   logged.ended = call;
   keep(letter.request, letter.again, std::move(logged));
   return file_.append(base::to_line(ended_json(letter, call)) + "\n");
+}
+
+base::Result<void> CallLog::gave_up(const Letter& letter, const std::string& prompt,
+                                    const llm::Failure& failure) {
+  Json json = letter_json(letter);
+  json["prompt"] = prompt;
+  json["failure"] = failure_json(failure);
+  const std::lock_guard lock(mutex_);
+  LoggedLetter& logged = letters_[{letter.request, letter.again}];
+  logged.given_up.push_back({letter.asked, prompt, failure, logged.calls.size()});
+  return file_.append(base::to_line({{"gave_up", std::move(json)}}) + "\n");
 }
 
 }  // namespace ksearch::engineer

@@ -32,6 +32,16 @@ void drop_known_keys(base::Json& plan, const CodeRequest& request,
   }
 }
 
+/// Longer than any program or plan: what reads it must not take minutes.
+constexpr std::size_t kLargestAnswer = 1u << 20;
+
+std::optional<std::string> too_long(const llm::RawReply& raw) {
+  if (raw.text.size() <= kLargestAnswer) return std::nullopt;
+  return fmt::format(
+      "the reply has {:.1f} MB, at most 1 MiB is read. Send what is asked for and nothing else.",
+      static_cast<double>(raw.text.size()) / 1e6);
+}
+
 std::vector<std::string> expected_files(const CodeRequest& request) {
   std::vector<std::string> paths;
   const std::optional<Tried>& like = request.last ? request.last : request.parent;
@@ -56,6 +66,8 @@ tree::EditScript script_of(const tree::Tree& model, const tree::Tree& onto) {
 
 llm::Read<PlanAnswer> read_plan_answer(const llm::RawReply& raw, bool tree_wanted,
                                        const tree::Tree& tree) {
+  if (auto why = too_long(raw))
+    return std::unexpected(llm::BadReply{llm::Fault::malformed_json, std::move(*why), {}});
   if (!tree_wanted) {
     auto edits = llm::read_edits(raw);
     if (!edits) return std::unexpected(std::move(edits.error()));
@@ -110,6 +122,7 @@ std::expected<CodeAnswer, std::string> read_code_answer(base::Json plan,
 std::expected<CodeAnswer, std::string> read_code_answer(const llm::RawReply& raw,
                                                         const CodeRequest& request,
                                                         const kernel::Definition& definition) {
+  if (auto why = too_long(raw)) return std::unexpected(std::move(*why));
   auto read = llm::read_program(raw, expected_files(request));
   if (!read) return std::unexpected(read.error().message);
   if (read->exhausted) return CodeAnswer{Exhausted{*read->exhausted}, std::move(read->notes)};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
 namespace ksearch::llm {
 namespace {
@@ -148,38 +149,58 @@ class Splitter {
   }
 
   void take(std::string_view line) {
-    if (thinking_) return think(line);
     if (open_) return inside(line);
-    const std::string_view text = strip(line);
-    for (const std::string_view tag : {"<think>", "<thinking>"})
-      if (text.starts_with(tag)) {
-        thinking_ = thought_ = true;
-        return think(text.substr(tag.size()));
+    const auto said = after_thinking(line);
+    if (!said) {
+      out_.prose += '\n';
+      return;
+    }
+    if (const Fence fence = fence_of(*said); fence.count > 0) return open(fence);
+    out_.prose += *said;
+    out_.prose += '\n';
+    if (strip(*said).empty()) return;
+    above_ = std::string(*said);
+    above_line_ = number_;
+  }
+
+  /// What a line says after all thinking on it; nothing where it ends within some.
+  std::optional<std::string_view> after_thinking(std::string_view line) {
+    constexpr std::string_view kOpen = "<think", kClose = "</think";  // or "...ing>"
+    while (true) {
+      if (thinking_) {
+        const std::size_t end = find_tag(line, kClose);
+        if (end == line.npos) return std::nullopt;
+        thinking_ = false;
+        line.remove_prefix(end + tag_size(line.substr(end), kClose));
       }
-    for (const std::string_view tag : {"</think>", "</thinking>"})
-      if (text.starts_with(tag)) {  // its opening was the chat template's
-        thought_ = true;
+      const std::string_view text = strip(line);
+      if (const std::size_t size = tag_size(text, kOpen)) {
+        thinking_ = thought_ = true;
+        line = text.substr(size);
+      } else if (const std::size_t close = tag_size(text, kClose)) {
+        thought_ = true;  // its opening was the chat template's
         out_.blocks.clear();
         out_.prose.assign(number_ - 1, '\n');
-        return take(text.substr(tag.size()));
+        line = text.substr(close);
+      } else {
+        return line;
       }
-    if (const Fence fence = fence_of(line); fence.count > 0) return open(fence);
-    out_.prose += line;
-    out_.prose += '\n';
-    if (!text.empty()) {
-      above_ = std::string(line);
-      above_line_ = number_;
     }
   }
 
-  void think(std::string_view line) {
-    for (const std::string_view tag : {"</think>", "</thinking>"}) {
-      const auto at = line.find(tag);
-      if (at == std::string_view::npos) continue;
-      thinking_ = false;
-      return take(line.substr(at + tag.size()));
-    }
-    out_.prose += '\n';
+  /// Of the tag that `text` begins with; 0: it begins with none.
+  static std::size_t tag_size(std::string_view text, std::string_view tag) {
+    if (!text.starts_with(tag)) return 0;
+    text.remove_prefix(tag.size());
+    for (const std::string_view rest : {">", "ing>"})
+      if (text.starts_with(rest)) return tag.size() + rest.size();
+    return 0;
+  }
+
+  static std::size_t find_tag(std::string_view text, std::string_view tag) {
+    std::size_t at = text.find(tag);
+    while (at != text.npos && tag_size(text.substr(at), tag) == 0) at = text.find(tag, at + 1);
+    return at;
   }
 
   void open(const Fence& fence) {

@@ -71,23 +71,23 @@ Client::Client(Endpoint endpoint, Transport* transport, ClientOptions options)
       transport_(transport),
       options_(std::move(options)),
       quirks_(endpoint_.quirks),
-      random_(base::Random(options_.seed).fork("retries")) {}
+      random_(base::Random(options_.seed).fork("retries/" + endpoint_.model)) {}
 
 Got<Said> Client::complete(const Inquiry& inquiry, std::vector<std::string> parts,
                            CallWatch& watch) {
-  while (true) {
+  while (static_cast<int>(parts.size()) < options_.parts) {
     auto said = part(inquiry, parts, watch);
     if (!said) return said;
     parts.push_back(std::move(said->text));
     said->text = stitched(parts);
-    if (said->stop != Said::Stop::max_tokens || static_cast<int>(parts.size()) >= options_.parts)
-      return said;
+    if (said->stop != Said::Stop::max_tokens) return said;
   }
+  return Said{stitched(parts), Said::Stop::max_tokens, {}};
 }
 
 Got<Said> Client::part(const Inquiry& inquiry, const std::vector<std::string>& parts,
                        CallWatch& watch) {
-  int failed = 0;
+  int failed = 0, empty = 0;
   for (int number = 0;; ++number) {
     watch.begun(static_cast<int>(parts.size()), number);
     Call done = call(inquiry, parts);
@@ -96,11 +96,12 @@ Got<Said> Client::part(const Inquiry& inquiry, const std::vector<std::string>& p
     watch.ended(done);
     if (!done.failure) return Said{std::move(done.text), done.stop, done.tokens};
     const Failure& failure = *done.failure;
-    const int tries = failure.kind == Kind::empty ? kEmptyTries : options_.tries;
+    empty += failure.kind == Kind::empty;
     // A server's own failure may pass: twice in a row is no accident.
     const bool certain = failure.kind == Kind::parameter || ++failed > 1;
     if (certain && !failure.parameter.empty() && do_without(failure.parameter)) continue;
-    if (!failure.passing() || failed >= tries) return std::unexpected(failure);
+    if (!failure.passing() || failed >= options_.tries || empty >= kEmptyTries)
+      return std::unexpected(failure);
     const milliseconds time = pause(failed, failure);
     if (time > options_.patience) return std::unexpected(failure);
     if (options_.say && time >= milliseconds(1000))

@@ -59,7 +59,7 @@ struct ClientOptions {
   std::chrono::milliseconds longest_wait{60000};
   /// A server that asks for more patience than this is left alone.
   std::chrono::milliseconds patience{600000};
-  std::uint64_t seed = 1;  ///< of the jitter
+  std::uint64_t seed = 1;  ///< of the jitter: the run's; each model draws from its own
   std::function<bool()> cancelled = {};
   std::function<void(const std::string&)> say = {};  ///< why it waits
   /// Waits; for tests. Null: sleeps, in slices, until `cancelled`.

@@ -10,6 +10,8 @@ namespace ksearch::llm {
 namespace {
 
 constexpr const char* kWhite = " \t\r\n";
+/// Fenced blocks, and objects in prose. Each is read on its own.
+constexpr std::size_t kMostParts = 100;
 
 bool begins_object(std::string_view text) {
   const auto first = text.find_first_not_of(kWhite);
@@ -57,7 +59,7 @@ std::size_t object_end(std::string_view text, std::size_t begin) {
 std::vector<JsonObject> objects_in_prose(std::string_view prose) {
   std::vector<JsonObject> objects;
   std::size_t line = 1;
-  for (std::size_t at = 0; at < prose.size();) {
+  for (std::size_t at = 0; at < prose.size() && objects.size() < kMostParts;) {
     const std::size_t line_end = std::min(prose.find('\n', at), prose.size());
     const std::size_t first = prose.find_first_not_of(" \t", at);
     if (first >= line_end || prose[first] != '{') {
@@ -140,7 +142,13 @@ std::unexpected<BadReply> bad(Fault fault, std::string message) {
   return std::unexpected(BadReply{fault, std::move(message), {}});
 }
 
-std::optional<BadReply> empty_reply(const RawReply& reply, const SplitReply& split) {
+std::optional<BadReply> unusable(const RawReply& reply, const SplitReply& split) {
+  if (split.blocks.size() > kMostParts)
+    return BadReply{Fault::ambiguous,
+                    fmt::format("the reply has {} fenced blocks, at most {} are read. Send one for "
+                                "each file and one for the JSON.",
+                                split.blocks.size(), kMostParts),
+                    {}};
   if (split.open_think)
     return BadReply{Fault::truncated,
                     "the reply was truncated: it ends within its thinking, before the answer. "

@@ -31,8 +31,8 @@ struct Wanted {
 };
 Read<Wanted> find_object(const RawReply& reply, const SplitReply& split, const std::string& key);
 
-/// BadReply for a reply without any text.
-std::optional<BadReply> empty_reply(const RawReply& reply, const SplitReply& split);
+/// BadReply for a reply without any text, or with more parts than any answer has.
+std::optional<BadReply> unusable(const RawReply& reply, const SplitReply& split);
 std::unexpected<BadReply> bad(Fault fault, std::string message);
 
 }  // namespace ksearch::llm

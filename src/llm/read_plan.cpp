@@ -17,7 +17,7 @@ std::vector<std::string> joined(std::vector<std::string> notes,
 
 Read<EditsReply> read_edits(const RawReply& reply) {
   const SplitReply split = split_reply(reply.text);
-  if (auto nothing = empty_reply(reply, split)) return std::unexpected(std::move(*nothing));
+  if (auto nothing = unusable(reply, split)) return std::unexpected(std::move(*nothing));
   auto found = find_object(reply, split, "ops");
   if (!found) return std::unexpected(std::move(found.error()));
   auto script = tree::parse_edit_script(found->value, "the reply");
@@ -30,7 +30,7 @@ Read<EditsReply> read_edits(const RawReply& reply) {
 
 Read<WorldModelReply> read_world_model(const RawReply& reply) {
   const SplitReply split = split_reply(reply.text);
-  if (auto nothing = empty_reply(reply, split)) return std::unexpected(std::move(*nothing));
+  if (auto nothing = unusable(reply, split)) return std::unexpected(std::move(*nothing));
   auto found = find_object(reply, split, "decision_tree");
   if (!found) return std::unexpected(std::move(found.error()));
   auto model = tree::read_world_model(found->value, "the reply");

@@ -17,7 +17,7 @@ class ProgramReader {
       : reply_(reply), expected_(expected), split_(split_reply(reply.text)) {}
 
   Read<ProgramReply> read() {
-    if (auto nothing = empty_reply(reply_, split_)) return std::unexpected(std::move(*nothing));
+    if (auto nothing = unusable(reply_, split_)) return std::unexpected(std::move(*nothing));
     out_.notes = split_.notes;
     if (auto faulty = check_blocks(); !faulty) return std::unexpected(std::move(faulty.error()));
     if (auto files = take_files(); !files) return std::unexpected(std::move(files.error()));

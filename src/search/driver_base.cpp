@@ -37,7 +37,7 @@ std::optional<Stop> DriverBase::stop_asked() {
   return stop;
 }
 
-Answered DriverBase::think(const Hands& hands, const Request& request, const tree::Tree& tree) {
+Answered think(const Hands& hands, const Request& request, const tree::Tree& tree) {
   if (const auto* asked = std::get_if<engineer::PlanRequest>(&request.what)) {
     engineer::PlanRequest plan = *asked;
     plan.asked = request.asked;

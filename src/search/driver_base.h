@@ -11,6 +11,8 @@ namespace ksearch::search {
 /// A request for planner or coder: they think, the other requests measure.
 bool is_thought(const Request& request);
 bool is_lost(const Answered& answered);
+/// The answer of planner or coder; touches nothing but them.
+Answered think(const Hands& hands, const Request& request, const tree::Tree& tree);
 
 class DriverBase {
  public:
@@ -19,8 +21,6 @@ class DriverBase {
 
  protected:
   std::optional<Stop> stop_asked();
-  /// Of planner or coder; touches nothing but them.
-  static Answered think(const Hands& hands, const Request& request, const tree::Tree& tree);
   /// Of evaluate and certify.
   Answered measure(const Request& request) const;
   std::chrono::nanoseconds now() const {

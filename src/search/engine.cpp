@@ -76,7 +76,10 @@ std::vector<event::Event> Engine::tell(const Told& told) {
   s.events.clear();
   s.spent.wall = std::max(s.spent.wall, told.at);
   const bool start = std::holds_alternative<Started>(told.what);
-  if (s.phase == Phase::ended) {
+  if (can_reopen() && std::holds_alternative<Reopened>(told.what)) {
+    s.reopen();
+    s.advance();
+  } else if (s.phase == Phase::ended) {
     s.note("told after the end, dropped");
   } else if (start != (s.phase == Phase::fresh)) {
     s.note(start ? "a second start, dropped" : "told before the start, dropped");
@@ -85,6 +88,7 @@ std::vector<event::Event> Engine::tell(const Told& told) {
                      [&](const Answered& what) { s.on_answered(what); }, [&](const Elapsed&) {},
                      [&](const Expired& what) { s.on_expired(what); },
                      [&](const Stop& what) { s.on_stop(what); },
+                     [&](const Reopened&) { s.note("the run has not ended: nothing to reopen"); },
                      [&](const Edited& what) {
                        constexpr int kNoCap = 1000000;
                        s.apply_edits(what.script, s.tree.revision(), kNoCap, "person");
@@ -220,6 +224,7 @@ void Engine::State::on_lost(Request& request, const std::string& reason,
   announce_answer(request, "lost", reason, usage);
   ++request.asked;
   if (++lost[request.id] < config.lost_limit) return;
+  lost_out = true;
   stop = Stop{
       fmt::format("the {} request was lost {} times: {}", kind(request), lost[request.id], reason),
       phase == Phase::searching};
@@ -237,7 +242,9 @@ void Engine::State::on_stop(const Stop& asked) {
   if (phase == Phase::certifying && asked.certify) {
     return note("stopping: the certificate is being made; stop again to give it up");
   }
-  if (!stop || !asked.certify) stop = asked;
+  if (stop && asked.certify) return;
+  stop = asked;
+  lost_out = false;
 }
 
 void Engine::State::advance() {
@@ -274,5 +281,6 @@ const ProgramRecord* Engine::winner() const { return state_->find_program(state_
 const std::vector<CertificateRecord>& Engine::certificates() const { return state_->certificates; }
 const std::string& Engine::status() const { return state_->status; }
 const std::string& Engine::end_reason() const { return state_->end_reason; }
+bool Engine::can_reopen() const { return ended() && state_->lost_out; }
 
 }  // namespace ksearch::search

@@ -108,6 +108,8 @@ class Engine {
   /// "passed", "nothing", "stopped"; empty until the end.
   const std::string& status() const;
   const std::string& end_reason() const;
+  /// It ended because a request was lost too often: a Reopened takes it up again.
+  bool can_reopen() const;
 
   /// Everything above as JSON: two engines with equal states give equal text.
   base::Json state() const;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "search/duplicate.h"
 #include "search/engine_state.h"
 
 namespace ksearch::search {
@@ -147,6 +148,25 @@ void Engine::State::finish(std::string status_text, std::string reason) {
     certificate = "failed";
   }
   emit(event::RunEnded{status, end_reason, winner.empty() ? best : winner, certificate});
+}
+
+/// Tree and programs stay; the certificate is made again, of what is best then.
+void Engine::State::reopen() {
+  phase = Phase::searching;
+  stop.reset();
+  lost_out = false;
+  certificates.clear();
+  candidates.clear();
+  winner.clear();
+  status.clear();
+  end_reason.clear();
+  proposed_at = -1;
+  for (const ProgramRecord& record : programs) {  // of which the outcome was lost: not tried yet
+    if (record.cycle == 0 || record.outcome) continue;
+    program_index.erase(record.hash);
+    normal_index.erase(normal_hash(record.program));
+  }
+  note("the search goes on");
 }
 
 }  // namespace ksearch::search

@@ -34,7 +34,8 @@ Json Engine::state() const {
             {"best", s.best},
             {"winner", s.winner},
             {"status", s.status},
-            {"end_reason", s.end_reason}};
+            {"end_reason", s.end_reason},
+            {"lost_out", s.lost_out}};
   for (const Request& request : s.requests) {
     json["requests"].push_back(search::to_json(request, s.tree));
     const auto lost = s.lost.find(request.id);

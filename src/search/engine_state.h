@@ -60,6 +60,7 @@ struct Engine::State {
   std::vector<std::string> candidates;  ///< hashes to certify, best first
   std::string winner;
   std::optional<Stop> stop;
+  bool lost_out = false;  ///< `stop` is because a request was lost too often
   std::string status, end_reason;
   std::vector<event::Event> events;  ///< of the tell in progress
 
@@ -120,6 +121,7 @@ struct Engine::State {
   void certify_next();
   void on_certificate(const Request& request, const CertifyReply& reply);
   void finish(std::string status_text, std::string reason);
+  void reopen();
 };
 
 }  // namespace ksearch::search

@@ -11,17 +11,6 @@ namespace {
 
 using store::JournalLine;
 
-/// Reader lines: what the engine says, without what only a live view needs.
-std::vector<base::Json> lines_of(std::span<const event::Event> events) {
-  std::vector<base::Json> lines;
-  for (const event::Event& event : events) {
-    if (!std::holds_alternative<event::StageProgress>(event.what)) {
-      lines.push_back(event::to_json(event));
-    }
-  }
-  return lines;
-}
-
 struct Folded {
   Engine engine;
   std::vector<base::Json> unwritten;  ///< reader lines of the last told line that are not there
@@ -56,7 +45,7 @@ base::Result<Folded> fold(const std::filesystem::path& folder, const store::RunI
     if (sink) {
       for (const event::Event& event : events) sink->on(event);
     }
-    expected = lines_of(events);
+    expected = reader_lines(events);
     written = 0;
   }
   if (written < expected.size()) {
@@ -69,6 +58,16 @@ base::Result<Folded> fold(const std::filesystem::path& folder, const store::RunI
 
 }  // namespace
 
+std::vector<base::Json> reader_lines(std::span<const event::Event> events) {
+  std::vector<base::Json> lines;
+  for (const event::Event& event : events) {
+    if (!std::holds_alternative<event::StageProgress>(event.what)) {
+      lines.push_back(event::to_json(event));
+    }
+  }
+  return lines;
+}
+
 base::Result<void> StoreRecorder::told(const Told& told) {
   for (const kernel::Program* program : programs_in(told)) {
     KS_RETURN_IF_ERROR(run_->save_program(*program));
@@ -78,7 +77,7 @@ base::Result<void> StoreRecorder::told(const Told& told) {
 
 base::Result<void> StoreRecorder::events(std::span<const event::Event> events,
                                          const Engine& engine) {
-  KS_RETURN_IF_ERROR(run_->append_events(lines_of(events)));
+  KS_RETURN_IF_ERROR(run_->append_events(reader_lines(events)));
   // A snapshot costs about 20 us a node, so that a large tree gets one every few cycles only.
   constexpr std::size_t kNodesACycle = 500;
   bool due = false;
@@ -105,6 +104,14 @@ base::Result<Resumed> resume(store::Run& run, const kernel::Definition& definiti
     notes.push_back("the journal holds nothing yet: the search begins at the beginning");
   if (!folded.note.empty()) notes.push_back(std::move(folded.note));
   return Resumed{std::move(folded.engine), already, std::move(notes)};
+}
+
+base::Result<void> reopen(store::Run& run, Engine& engine) {
+  if (!engine.can_reopen()) return {};
+  StoreRecorder recorder(&run);
+  const Told told{engine.spent().wall, Reopened{}};
+  KS_RETURN_IF_ERROR(recorder.told(told));
+  return recorder.events(engine.tell(told), engine);
 }
 
 base::Result<Resumed> reconstruct(const store::RunData& data,

@@ -12,6 +12,9 @@
 
 namespace ksearch::search {
 
+/// What the journal says of events, for readers: without what only a live view needs.
+std::vector<base::Json> reader_lines(std::span<const event::Event> events);
+
 /// Stores programs, then the told line, then the events; the tree's snapshot at the end of cycles
 /// and of the run.
 class StoreRecorder final : public Recorder {
@@ -39,5 +42,8 @@ base::Result<Resumed> resume(store::Run& run, const kernel::Definition& definiti
 
 /// The same from a run that is only read: for reports.
 base::Result<Resumed> reconstruct(const store::RunData& data, const kernel::Definition& definition);
+
+/// Takes up a run again that ended because a request was lost too often, if it did.
+base::Result<void> reopen(store::Run& run, Engine& engine);
 
 }  // namespace ksearch::search

@@ -121,6 +121,7 @@ Json to_json(const Told& told) {
                    [&](const Stop& stop) {
                      json["stop"] = {{"why", stop.why}, {"certify", stop.certify}};
                    },
+                   [&](const Reopened&) { json["reopened"] = true; },
                    [&](const Edited& edited) { json["edit"] = tree::to_json(edited.script); }},
              told.what);
   return json;
@@ -142,6 +143,9 @@ base::Result<Told> parse_told(const Json& json, std::string_view where,
     Edited edited;
     KS_TRY(edited.script, tree::parse_edit_script(in.object("edit"), in.place("edit")));
     told.what = std::move(edited);
+  } else if (in.has("reopened")) {
+    in.boolean_or("reopened", true);
+    told.what = Reopened{};
   } else {
     in.boolean_or("elapsed", true);
   }

@@ -73,10 +73,12 @@ struct Stop {
 struct Edited {
   tree::EditScript script;
 };
+/// A run that ended because a request was lost too often goes on searching.
+struct Reopened {};
 
 struct Told {
   std::chrono::nanoseconds at{0};  ///< time of the run so far, never smaller than the last one
-  std::variant<Started, Answered, Elapsed, Expired, Stop, Edited> what;
+  std::variant<Started, Answered, Elapsed, Expired, Stop, Edited, Reopened> what;
 };
 
 /// Programs go by hash; whoever writes the line keeps them (store) before it.

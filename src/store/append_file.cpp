@@ -40,16 +40,22 @@ base::Result<AppendFile> AppendFile::open(const std::filesystem::path& path, std
   if (fd.get() < 0) return failed(path, "cannot be opened");
   if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) return failed(path, "cannot be cut");
   if (::fsync(fd.get()) != 0) return failed(path, "cannot be flushed");
-  return AppendFile(path, std::move(fd));
+  return AppendFile(path, std::move(fd), bytes);
 }
 
 base::Result<void> AppendFile::append_later(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd_.get(), bytes.data(), bytes.size());
+  std::string_view left = bytes;
+  while (!left.empty()) {
+    const ssize_t written = ::write(fd_.get(), left.data(), left.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failed(path_, "cannot be written");
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+    if (written < 0) {
+      auto error = failed(path_, "cannot be written");
+      [[maybe_unused]] const int cut = ::ftruncate(fd_.get(), static_cast<off_t>(size_));
+      return error;
+    }
+    left.remove_prefix(static_cast<std::size_t>(written));
   }
+  size_ += bytes.size();
   return {};
 }
 

@@ -27,16 +27,18 @@ class AppendFile {
   /// Opens `path`, makes it if it is missing, and cuts it to `bytes` first.
   static base::Result<AppendFile> open(const std::filesystem::path& path, std::uint64_t bytes);
 
-  /// All of `bytes`, on the disk when it returns.
+  /// All of `bytes`, on the disk when it returns. Where that cannot be (a full disk) none of them
+  /// stay: a torn line amid whole ones would make the file unreadable.
   base::Result<void> append(std::string_view bytes);
   /// The same, but on the disk with the next append only: a kill loses nothing, a power cut may.
   base::Result<void> append_later(std::string_view bytes);
 
  private:
-  AppendFile(std::filesystem::path path, Descriptor fd)
-      : path_(std::move(path)), fd_(std::move(fd)) {}
+  AppendFile(std::filesystem::path path, Descriptor fd, std::uint64_t size)
+      : path_(std::move(path)), fd_(std::move(fd)), size_(size) {}
   std::filesystem::path path_;
   Descriptor fd_;
+  std::uint64_t size_;
 };
 
 /// Takes the lock of a folder, for this process alone, until the descriptor goes.

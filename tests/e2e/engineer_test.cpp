@@ -223,6 +223,35 @@ TEST_F(Model, SearchesAndSaysWhatItCostAndKeepsTheKeyToItself) {
   const Ran resumed = run({"resume", "found", "--json"});
   EXPECT_EQ(resumed.summary["calls"], ran.summary["calls"]) << resumed.output;
   EXPECT_EQ(read(path() / "log"), log) << "nobody was asked again";
+
+  server_.reset();
+  fs::remove(path() / "key");
+  const Ran same = run({"replay", "found"});
+  EXPECT_EQ(same.code, 0) << same.output;
+  EXPECT_THAT(same.output, HasSubstr("the same, byte for byte"));
+  std::string calls = read(path() / "found/calls.jsonl");
+  calls.replace(calls.rfind("\"text\":\""), 8, "\"text\":\"Well, ");
+  std::ofstream(path() / "found/calls.jsonl") << calls;
+  const Ran other = run({"replay", "found"});
+  EXPECT_EQ(other.code, 1) << other.output;
+  EXPECT_THAT(other.output, HasSubstr("journal.jsonl:"));
+}
+
+TEST_F(Model, AMissingKeyIsNoticedBeforeAResumedRunMeasuresAnything) {
+  serve("0");
+  const Ran ran =
+      run(with_model({"run", "softmax", "--engineer", "llm:scripted", "--threads", "1", "--where",
+                      "rows == 1024", "--evaluations", "1", "--out", "found", "--json"}));
+  ASSERT_EQ(ran.summary["calls"].is_number(), true) << ran.output;
+  const std::string journal = read(path() / "found/journal.jsonl");
+  std::size_t three_lines = 0;
+  for (int i = 0; i < 3; ++i) three_lines = journal.find('\n', three_lines) + 1;
+  fs::resize_file(path() / "found/journal.jsonl", three_lines);
+  fs::remove(path() / "key");
+  const Ran resumed = run({"resume", "found"});
+  EXPECT_EQ(resumed.code, 3) << resumed.output;
+  EXPECT_EQ(std::ranges::count(resumed.output, '\n'), 1) << resumed.output;
+  EXPECT_THAT(resumed.output, HasSubstr("key"));
 }
 
 TEST_F(Model, MoneyEndsTheRunAndATestCallSaysWhatWorks) {

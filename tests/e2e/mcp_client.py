@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A scripted agent that searches softmax through `ksearch mcp`, with PyPI's mcp package as the client:
-  mcp_client.py KSEARCH CATALOG_FOLDER WORK_FOLDER
-Run with a Python that has mcp (pip install mcp)."""
+  mcp_client.py KSEARCH CATALOG_FOLDER WORK_FOLDER [cpu|metal]
+CATALOG_FOLDER is catalog/softmax; metal is an Apple GPU on the engine here, with modelled times. Run with a Python that has mcp (pip install mcp)."""
 import asyncio
 import json
 import os
@@ -11,11 +11,14 @@ import sys
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-ksearch, catalog, work = sys.argv[1:]
-step = pathlib.Path(catalog) / "vector_rows"
-source = (step / "softmax.cpp").read_text()
-plan = {key: value for key, value in json.loads((step / "program.json").read_text()).items()
-        if key not in ("format", "task", "dialect", "sources")}
+ksearch, catalog, work = sys.argv[1:4]
+target = sys.argv[4] if len(sys.argv) > 4 else "cpu"
+step = pathlib.Path(catalog) / {"cpu": "cpp/vector_rows", "metal": "mlx/online_rows"}[target]
+where = {"cpu": "rows == 1024", "metal": "rows == 1024 and cols == 1000"}[target]
+exported_file = {"cpu": "softmax.cpp", "metal": "softmax.py"}[target]
+program = json.loads((step / "program.json").read_text())
+files = [{"path": source["path"], "text": (step / source["path"]).read_text()} for source in program["sources"]]
+plan = {key: value for key, value in program.items() if key not in ("format", "task", "dialect", "sources")}
 TREE = {"kernel_summary": "a reduction", "decision_tree": {"root_id": "root", "nodes": [
     {"node_id": "root"}, {"node_id": "vectors", "parent_id": "root", "action": {"title": "vectors", "score_0_to_1": 0.8}}]}}
 
@@ -39,7 +42,7 @@ async def main():
         print("bad arguments:", await call("start_run", fails=True, task="softmaxx"))
         tasks = (await call("list_tasks"))["tasks"]
         assert "softmax" in [task["name"] for task in tasks]
-        run = await call("start_run", task="softmax", where="rows == 1024", threads=1, time="4m", out="found")
+        run = await call("start_run", task="softmax", target=target, where=where, threads=1, time="4m", out="found")
         asked, submitted, kinds = 0, 0, []
         while True:
             now = await call("next_request", wait_seconds=30)
@@ -67,11 +70,9 @@ async def main():
                     request = now["request"]
                 assert (await call("submit_answer", request=request, text='{"ops": [], "why": "no more"}'))["accepted"]
             elif submitted == 0:
-                broken = await call("submit_program", request=request, plan={"launches": []},
-                                    files=[{"path": "softmax.cpp", "text": source}])
+                broken = await call("submit_program", request=request, plan={"launches": []}, files=files)
                 assert not broken["accepted"], broken
-                sent = await call("submit_program", request=request, plan=plan,
-                                  files=[{"path": "softmax.cpp", "text": source}])
+                sent = await call("submit_program", request=request, plan=plan, files=files)
                 assert sent["accepted"], sent
                 submitted += 1
                 print("late:", await call("submit_answer", fails=True, request=request, text="{}"))
@@ -87,7 +88,7 @@ async def main():
         assert "vectors" in tree and "by_hand" in tree, tree
         exported = await call("export", out="files")
         print(exported["text"])
-        assert (pathlib.Path(work) / "files/softmax.cpp").exists()
+        assert (pathlib.Path(work) / "files" / exported_file).exists()
         print("questions:", asked, kinds)
 
 

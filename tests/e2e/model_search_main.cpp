@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 template <class T>
 T must(base::Result<T> result) {
   if (!result) throw std::runtime_error(result.error().text());
-  return std::move(*result);
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
 /// "int variant = N;": N decides whether it is right and how fast it is.
@@ -45,7 +45,9 @@ engineer::Brief brief() {
 
 Engine engine_of(store::Run& run, bool fresh, const Config& config) {
   if (fresh) return must(Engine::make(config));
-  return std::move(must(resume(run, copy_task())).engine);
+  Resumed resumed = must(resume(run, copy_task()));
+  must(reopen(run, resumed.engine));
+  return std::move(resumed.engine);
 }
 
 int search(const fs::path& folder, const std::string& address, const std::string& api,
@@ -72,7 +74,9 @@ int search(const fs::path& folder, const std::string& address, const std::string
   endpoint.price = llm::Price{1e-6, 4e-6, 1e-7};
   llm::ClientOptions options;
   options.first_wait = std::chrono::milliseconds(2);
-  options.limits.whole = std::chrono::milliseconds(500);
+  options.longest_wait = std::chrono::milliseconds(20);
+  options.limits.whole = std::chrono::milliseconds(1500);
+  options.tries = 12;  // one call in five fails: twelve in a row do not
   llm::Client client(endpoint, transport.get(), options);
   const auto log = must(engineer::CallLog::open(folder / "calls.jsonl"));
   const auto correspondent = engineer::make_model_correspondent(&client, log.get());
@@ -95,17 +99,18 @@ int search(const fs::path& folder, const std::string& address, const std::string
       !done)
     throw std::runtime_error(done.error().text());
   const event::Spent& spent = engine.spent();
-  fmt::print("{}", base::to_text({{"best", engine.best() ? engine.best()->hash : ""},
-                                  {"score", engine.best()->outcome->score()->value},
-                                  {"status", engine.status()},
-                                  {"why", engine.end_reason()},
-                                  {"nodes", engine.tree().size()},
-                                  {"evaluations", spent.evaluations},
-                                  {"calls", spent.calls},
-                                  {"tokens", spent.tokens},
-                                  {"tokens_out", spent.tokens_out},
-                                  {"tokens_cached", spent.tokens_cached},
-                                  {"cost_usd", spent.cost_usd}}));
+  fmt::print("{}",
+             base::to_text({{"best", engine.best() ? engine.best()->hash : ""},
+                            {"score", engine.best() ? engine.best()->outcome->score()->value : 0},
+                            {"status", engine.status()},
+                            {"why", engine.end_reason()},
+                            {"nodes", engine.tree().size()},
+                            {"evaluations", spent.evaluations},
+                            {"calls", spent.calls},
+                            {"tokens", spent.tokens},
+                            {"tokens_out", spent.tokens_out},
+                            {"tokens_cached", spent.tokens_cached},
+                            {"cost_usd", spent.cost_usd}}));
   return 0;
 }
 

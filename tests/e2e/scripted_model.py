@@ -3,9 +3,11 @@
 Anthropic Messages, streams too. What it answers is a function of the question alone, so that runs can
 be compared; which calls fail, and how, is drawn from a seed.
 
-  scripted_model.py --port-file FILE [--fail 0.2] [--seed 1] [--log FILE] [--softmax CATALOG_FOLDER]
+  scripted_model.py --port-file FILE [--fail 0.2] [--seed 1] [--outage FIRST:COUNT] [--log FILE]
+                    [--softmax CATALOG_FOLDER]
 
---log gets a line for each call: {"call": N, "what": "answer" | a failure, "tokens": [in, cached, out]}.
+--outage: so many calls in a row fail, from the FIRST on. --log gets a line for each call:
+{"call": N, "what": "answer" | a failure, "tokens": [in, cached, out]}.
 """
 import argparse
 import hashlib
@@ -14,15 +16,15 @@ import json
 import os
 import random
 import re
+import select
 import threading
-import time
 
 KEY = "key-for-tests"
 # Those that pass: the same call again may succeed.
 FAILURES = ["429 with Retry-After", "429 bare", "500", "slow first byte", "cut stream", "malformed JSON",
             "wrong content type", "empty choices", "200 with an error"]
 AGAIN = "# Your answer could not be used"
-SLOW_S = 1.5
+LONGEST_WAIT_S = 60  # for a caller that never loses patience
 
 
 def draw(*parts):
@@ -96,6 +98,9 @@ class Model:
         """The number of this call, and how it fails, if it does."""
         with self.lock:
             self.calls += 1
+            first, count = self.options.outage
+            if first <= self.calls < first + count:
+                return self.calls, "500"
             rng = draw("fail", self.options.seed, self.calls)
             if rng.random() >= self.options.fail:
                 return self.calls, None
@@ -169,7 +174,7 @@ class Format:
 
 
 def pieces(text):
-    return [text[i:i + 400] for i in range(0, len(text), 400)]
+    return [text[i:i + 60] for i in range(0, len(text), 60)]
 
 
 def turns_of(body):
@@ -215,7 +220,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif failure == "500":
             self.reply(500, {"error": {"message": "internal error", "type": "server_error"}})
         elif failure == "slow first byte":
-            time.sleep(SLOW_S)
+            select.select([self.connection], [], [], LONGEST_WAIT_S)  # until the caller hangs up
             self.close_connection = True
         elif failure == "cut stream":
             if streaming:
@@ -249,6 +254,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         call, failure = model.next_call()
         turns = turns_of(body)
         text, stop = model.say(turns)
+        if stop == "context" and failure == "cut stream":
+            failure = "500"  # a question that is refused has no stream
         if stop == "context" and not failure:
             model.note(call, "context overflow")
             return self.reply(400, {"error": {"code": "context_length_exceeded",
@@ -275,6 +282,7 @@ def main():
     parser.add_argument("--port-file", required=True)
     parser.add_argument("--fail", type=float, default=0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--outage", type=lambda text: tuple(map(int, text.split(":"))), default=(0, 0))
     parser.add_argument("--log")
     parser.add_argument("--softmax")
     options = parser.parse_args()

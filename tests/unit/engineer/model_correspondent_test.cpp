@@ -107,6 +107,36 @@ TEST_F(ModelLetters, ALossThatWasToldIsNotCountedAgain) {
   EXPECT_EQ(later.usage->calls, 1);
 }
 
+TEST_F(ModelLetters, EachTimeALetterWasAskedEndsAgainAsItDid) {
+  EXPECT_THAT(text(ask(letter(1))), HasSubstr("lost: m: nobody is there"));
+  transport_.replies = {whole("yes")};
+  EXPECT_EQ(text(ask(letter(2))), "yes");
+  const int asked = transport_.asked;
+  const LetterReply first = ask(letter(1));
+  EXPECT_EQ(text(first), "lost: m: nobody is there") << "the answer came later";
+  EXPECT_EQ(first.usage->calls, 6);
+  EXPECT_EQ(text(ask(letter(2))), "yes");
+  EXPECT_EQ(transport_.asked, asked) << "nobody was called";
+}
+
+TEST_F(ModelLetters, ARefusalIsTakenFromTheListToo) {
+  transport_.replies = {bad(413)};
+  const std::string refused = text(ask(letter()));
+  EXPECT_THAT(refused, HasSubstr("refused"));
+  EXPECT_EQ(text(ask(letter())), refused);
+  EXPECT_EQ(transport_.asked, 1);
+}
+
+TEST_F(ModelLetters, AnAnswerThatWasCutInEveryPartIsTakenFromTheListToo) {
+  transport_.replies = {whole("a", "length"), whole("b", "length"), whole("c", "length"),
+                        whole("d", "length")};
+  EXPECT_EQ(text(ask(letter())), "abcd");
+  const LetterReply again = ask(letter());
+  EXPECT_EQ(text(again), "abcd");
+  EXPECT_EQ(std::get<llm::RawReply>(again.what).stop, llm::RawReply::Stop::max_tokens);
+  EXPECT_EQ(transport_.asked, 4);
+}
+
 TEST_F(ModelLetters, ACallThatWasCutByAKillCountsAsOne) {
   std::ofstream(file()) << R"({"format":"ksearch.calls/1"})"
                         << "\n"

@@ -79,6 +79,15 @@ TEST(WrittenCoder, APlanThatIsNoPlanIsAskedAgain) {
   EXPECT_THAT(reply.notes, Contains(HasSubstr("answer 1 could not be used")));
 }
 
+TEST(WrittenCoder, ALongAnswerIsRefusedUnread) {
+  Scripted scripted({std::string(10u << 20, '{'), describe(*softmax_brief().example)});
+  const CodeReply reply = code(scripted);
+  EXPECT_TRUE(std::holds_alternative<kernel::Program>(reply.what));
+  ASSERT_EQ(scripted.letters.size(), 2u);
+  EXPECT_THAT(scripted.letters[1].text, HasSubstr("the reply has 10.5 MB, at most 1 MiB"));
+  EXPECT_LT(scripted.letters[1].text.size(), 200000u) << "it is not sent back whole";
+}
+
 TEST(WrittenCoder, ExhaustedAndLostAreWhatTheyAre) {
   Scripted fenced({"```json\n{\"exhausted\": \"bound\"}\n```"});
   const CodeReply reply = code(fenced);

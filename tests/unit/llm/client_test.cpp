@@ -94,6 +94,19 @@ TEST(Client, RepeatsWhatPassesWithLongerWaits) {
               testing::Contains("Authorization: Bearer sk-secret"));
 }
 
+TEST(Client, JitterIsOfTheSeedAndTheModel) {
+  const auto waits = [](std::uint64_t seed, const char* model) {
+    Bench bench({bad(500), bad(503), bad(429), whole("yes")});
+    bench.options.seed = seed;
+    bench.endpoint.model = model;
+    EXPECT_TRUE(bench.ask());
+    return bench.waits;
+  };
+  EXPECT_EQ(waits(7, "m"), waits(7, "m"));
+  EXPECT_NE(waits(7, "m"), waits(8, "m"));
+  EXPECT_NE(waits(7, "m"), waits(7, "other"));
+}
+
 TEST(Client, WaitsAsLongAsTheServerSays) {
   Bench bench({bad(429, "", {{"retry-after", "20"}}), whole("yes")});
   ASSERT_TRUE(bench.ask());
@@ -121,6 +134,8 @@ TEST(Client, GivesUpAfterItsTries) {
   Bench empty({whole(""), whole(""), whole(""), whole("late")});
   EXPECT_EQ(empty.ask().error().kind, Kind::empty);
   EXPECT_EQ(empty.keep.calls.size(), 3u);
+  Bench mixed({bad(500), bad(429), whole(""), whole("yes")});
+  EXPECT_TRUE(mixed.ask()) << "one empty answer, whatever else failed before";
 }
 
 TEST(Client, GoesOnWhereAnAnswerWasCut) {

@@ -105,6 +105,21 @@ TEST(ReadProgram, EveryTruncationIsAFaultAndNeverHalfAFile) {
   }
 }
 
+TEST(ReadProgram, ManyPartsAreRefusedBeforeAnyIsRead) {
+  const auto times = [](int n, const std::string& text) {
+    std::string all;
+    for (int i = 0; i < n; ++i) all += text;
+    return all;
+  };
+  const auto blocks = read(times(60000, "```json\n{}\n```\n"));
+  EXPECT_EQ(fault(blocks), "ambiguous");
+  EXPECT_THAT(blocks.error().message, HasSubstr("60000 fenced blocks, at most 100"));
+  const auto thoughts = read(times(60000, "<think>x</think> </thinking>") + "end");
+  EXPECT_EQ(fault(thoughts), "missing_files");
+  EXPECT_FALSE(read_edits({times(250000, "{}\n"), RawReply::Stop::stop}));
+  EXPECT_FALSE(read_edits({times(250000, "{\n"), RawReply::Stop::stop}));
+}
+
 TEST(Placeholder, IsAStandInForCodeAndNothingElse) {
   for (const char* line :
        {"// ... rest unchanged ...", "  // ... (helpers as before)", "/* ... existing code ... */",

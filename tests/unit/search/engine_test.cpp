@@ -356,6 +356,35 @@ TEST(Engine, WhatIsLostAgainAndAgainStopsTheRun) {
   EXPECT_EQ(t.engine.best()->hash, program("v1").hash());
 }
 
+TEST(Engine, ARunThatEndedByALossGoesOnWhenItIsReopened) {
+  Config c = config();
+  c.lost_limit = 1;
+  Table t(c);
+  t.tell(Reopened{});
+  EXPECT_EQ(t.event<event::Note>()->text, "the run has not ended: nothing to reopen");
+  t.plan({idea("root", "a"), idea("root", "b")});
+  t.code("v1");
+  t.outcome(measured(0.5));
+  t.code("v2");
+  t.answer(kernel::EvaluateReply{kernel::Lost{"ssh"}});
+  t.certify(true);
+  EXPECT_EQ(t.engine.status(), "stopped");
+  ASSERT_TRUE(t.engine.can_reopen());
+  t.tell(Reopened{});
+  EXPECT_EQ(t.engine.phase(), Phase::searching);
+  EXPECT_EQ(t.engine.winner(), nullptr);
+  EXPECT_EQ(t.engine.best()->hash, program("v1").hash());
+  while (std::holds_alternative<engineer::PlanRequest>(t.asked().what)) t.plan({});
+  t.code("v2");
+  ASSERT_TRUE(std::holds_alternative<EvaluateRequest>(t.asked().what)) << "no duplicate";
+  t.outcome(measured(0.9));
+  EXPECT_EQ(t.engine.best()->hash, program("v2").hash());
+  t.tell(Stop{"enough", true});
+  t.certify(true);
+  EXPECT_EQ(t.engine.winner()->hash, program("v2").hash());
+  EXPECT_FALSE(t.engine.can_reopen()) << "it was stopped";
+}
+
 TEST(Engine, TheEvaluationBudgetEndsTheRunAndBlamesNobody) {
   Config c = config();
   c.limits.evaluations = 2;

@@ -38,7 +38,8 @@ std::vector<Told> every_kind() {
           {13s, Elapsed{}},
           {14ns, Expired{7}},
           {15ns, Stop{"Ctrl-C", false}},
-          {16ns, Edited{{{idea("root", "b")}, "b"}}}};
+          {16ns, Edited{{{idea("root", "b")}, "b"}}},
+          {17ns, Reopened{}}};
 }
 
 TEST(Told, EveryKindComesBackAsItWas) {

@@ -1,0 +1,93 @@
+// A recorded run again: the same answers give the same journal, other answers are found where they
+// differ.
+#include "search/rerun.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "search/recorder.h"
+#include "unit/search/scripted.h"
+
+namespace ksearch::search {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::uint64_t kRecordedSeed = 3;
+
+class RerunOfLanes : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    const fs::path shm = "/dev/shm";
+    temp_ = os::TempFolder::create("ksearch-rerun", fs::exists(shm) ? shm : fs::path()).value();
+    folder_ = temp_->path() / "run";
+    Config c = config();
+    c.lanes = GetParam();
+    c.limits.evaluations = 40;
+    store::RunInfo info;
+    info.run = "r";
+    info.task = "copy";
+    info.target = "cpu";
+    info.search = to_json(c);
+    store::Run run = store::Run::create(folder_, info).value();
+    Engine engine = Engine::make(c).value();
+    StoreRecorder recorder(&run);
+    Scripted scripted(kRecordedSeed, false);
+    base::ManualClock clock;
+    const Hands all{&scripted, &scripted,
+                    [&](const auto& request, const auto&) { return scripted.evaluate(request); },
+                    [&](const auto& request, const auto&) { return scripted.certify(request); }};
+    Started start;
+    start.root_program = program("naive");
+    const auto drive = GetParam() > 1 ? run_overlapped : run_one_at_a_time;
+    ASSERT_TRUE(drive(engine, start, all, {.clock = &clock, .recorder = &recorder}));
+  }
+  Rerun again(std::uint64_t seed = kRecordedSeed) const {
+    Scripted scripted(seed, false);
+    return rerun(store::read_run(folder_).value(), copy_task(), scripted, scripted).value();
+  }
+  std::string journal() const { return os::read_file(folder_ / "journal.jsonl").value(); }
+  void write(const char* name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
+
+  std::optional<os::TempFolder> temp_;
+  fs::path folder_;
+};
+
+TEST_P(RerunOfLanes, TheSameAnswersAreTheSameRun) {
+  const Rerun same = again();
+  EXPECT_EQ(same.difference, "");
+  EXPECT_GT(same.thought, 40u) << "programs and plans";
+  EXPECT_GT(same.told, same.thought + 40) << "and what was measured";
+}
+
+TEST_P(RerunOfLanes, OtherAnswersAreFoundWhereTheyBegin) {
+  const Rerun other = again(kRecordedSeed + 1);
+  EXPECT_THAT(other.difference, StartsWith("journal.jsonl:"));
+  EXPECT_THAT(other.difference, HasSubstr("recorded: "));
+  EXPECT_EQ(other.thought, 1u) << "the first one already";
+}
+
+TEST_P(RerunOfLanes, AJournalThatAKillCutIsTheBeginningOfTheRun) {
+  const std::string whole = journal();
+  for (std::size_t bytes = 0; bytes < whole.size(); bytes += 977) {
+    write("journal.jsonl", whole.substr(0, bytes));
+    EXPECT_EQ(again().difference, "") << bytes;
+  }
+}
+
+TEST_P(RerunOfLanes, AnotherTreeIsFound) {
+  write("world_model.json", "{}\n");
+  EXPECT_THAT(again().difference, HasSubstr("world_model.json"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Lanes, RerunOfLanes, testing::Values(1, 3));
+
+}  // namespace
+}  // namespace ksearch::search
