@@ -27,7 +27,8 @@ base::Result<toolchain::Built> build(const toolchain::Builder& builder,
   if (const auto* built = std::get_if<toolchain::Built>(&result)) return *built;
   const auto& fault = std::get<CompileFault>(result);
   if (fault.kind == CompileFault::Kind::time)
-    return base::usage_error(what, fmt::format("compiling took over {} s of CPU time", fault.limit));
+    return base::usage_error(what,
+                             fmt::format("compiling took over {} s of CPU time", fault.limit));
   if (fault.kind == CompileFault::Kind::memory)
     return base::environment_error(what, "the compiler ran out of memory");
   return base::usage_error(what, "it does not compile\n" + fault.log);

@@ -83,8 +83,7 @@ void add_stratum(const std::array<Span, 3>& spans, std::uint64_t count,
   const std::uint64_t size = std::uint64_t{spans[0].size} * spans[1].size * spans[2].size;
   const auto longest =
       static_cast<std::size_t>(std::ranges::max_element(spans, {}, &Span::size) - spans.begin());
-  if (count <= spans[longest].size)
-    return add_pairs(spans, longest, count, groups, random, sample);
+  if (count <= spans[longest].size) return add_pairs(spans, longest, count, groups, random, sample);
   Within within(count, random);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t start = i * size / count, length = (i + 1) * size / count - start;
