@@ -98,7 +98,8 @@ inline constexpr u32 kMostWords = 3;
 #if KS_TRACED
 /// `exchange` of words in one call: instead of asking for the shadow of each piece, it takes and
 /// gives definedness as calls between instrumented functions do.
-KS_UNWATCHED u64 exchange_words(u64 a, u64 b, u64 c, Resolve resolve, u32 source, u32 mask) {
+KS_UNWATCHED __attribute__((nomerge)) u64 exchange_words(u64 a, u64 b, u64 c, Resolve resolve,
+                                                         u32 source, u32 mask) {
   CallState* state = static_cast<CallState*>(call_state);
   Mailbox* const mine = lane->mailbox;
   Post& post = mine->post;
@@ -134,8 +135,7 @@ METAL_FUNC Out exchange(const In& in, Resolve resolve, u32 source = 0, u32 mask 
   if constexpr (kInWords<In> && sizeof(In) <= 8 * kMostWords && sizeof(Out) <= 8) {
     u64 words[kMostWords] = {};
     __builtin_memcpy(words, &in, sizeof(In));
-    [[clang::nomerge]] const u64 answer =
-        exchange_words(words[0], words[1], words[2], resolve, source, mask);
+    const u64 answer = exchange_words(words[0], words[1], words[2], resolve, source, mask);
     Out out;
     __builtin_memcpy(&out, &answer, sizeof(Out));
     return out;

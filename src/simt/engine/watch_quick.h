@@ -41,8 +41,10 @@ namespace ksearch::simt {
     }
     if (!fresh(reader) && order_.known(reader, now, MemoryKind::group) != Order::Answer::unordered)
       return false;
-    // Whoever writes next races with one of these two already.
-    if (fresh(reader) && fresh(other) && reader >> 6 != other >> 6) continue;
+    // Plain reads of two SIMD-groups: whoever writes next races with one of them already.
+    if (fresh(reader) && fresh(other) && reader >> 6 != other >> 6 &&
+        !Order::atomic(reader | other))
+      continue;
     cell->other_reader = now;
     cell->other_reader_site = where;
   }

@@ -387,6 +387,23 @@ TEST_F(Findings_, ALoopWithoutEnd) {
   EXPECT_EQ(lines(report), (std::vector<int>{4}));
 }
 
+TEST_F(Findings_, AWriteAmongReadsOfSeveralSimdgroupsIsARaceInAnyOrder) {
+  const Case all = make(
+      "kernel void k(device uint* y [[buffer(0)]],\n"
+      "  uint t [[thread_index_in_threadgroup]]) {\n"
+      "  threadgroup uint a[1];\n  if (t == 0) a[0] = 1;\n"
+      "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+      "  const uint v = a[0];\n"
+      "  simdgroup_barrier(mem_flags::mem_threadgroup);\n"
+      "  if (t == 0) a[0] = v + 1;\n  y[t] = v;\n}\n",
+      1, 128, {"y=u32:128"});
+  for (const char* schedule : {"default", "reversed"}) {
+    CheckOptions options;
+    options.schedule.name = schedule;
+    EXPECT_EQ(kinds(run(all, options)), Kinds{"data_race"}) << schedule;
+  }
+}
+
 // Where it is stopped is a matter of chance: here, always in what goes for a header of ours.
 TEST_F(Findings_, ALoopWithoutEndInOurOwnCodeNamesTheLineThatCallsIt) {
   CheckOptions options;
