@@ -109,8 +109,8 @@ void Engineers::write(const Cast& cast, engineer::Patience patience, engineer::C
   planner_ = written_planner_.get();
   coder_ = written_coder_.get();
   if (!choice.catalog) return;
-  seeded_planner_ = std::make_unique<engineer::SeededPlanner>(
-      cast.catalog, catalog_planner_.get(), written_planner_.get());
+  seeded_planner_ = std::make_unique<engineer::SeededPlanner>(cast.catalog, catalog_planner_.get(),
+                                                              written_planner_.get());
   seeded_coder_ = std::make_unique<engineer::SeededCoder>(cast.catalog, catalog_coder_.get(),
                                                           written_coder_.get());
   planner_ = seeded_planner_.get();

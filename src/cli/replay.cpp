@@ -65,8 +65,8 @@ base::Result<int> replay(const Context& context, const ReplayOptions& options) {
            load_prompts(context.home, task, device, choice, catalog, dialect));
     writing = Writing{choice, std::move(prompts), {}, {}, {}, {}};
   }
-  const Engineers engineers(
-      {&task, dialect, &device, &catalog, writing ? &*writing : nullptr}, {}, calls.get());
+  const Engineers engineers({&task, dialect, &device, &catalog, writing ? &*writing : nullptr}, {},
+                            calls.get());
   KS_TRY(const search::Rerun rerun,
          search::rerun(data, task.definition, engineers.planner(), engineers.coder()));
   if (options.json)

@@ -63,9 +63,9 @@ TEST_F(ModelChoice, AServerOfOnesOwnGetsNoProvidersKey) {
 }
 
 TEST_F(ModelChoice, AKeyDoesNotTravelInTheClear) {
-  for (const char* url : {"http://example.com/v1", "http://localhost.example.com",
-                          "http://localhost@example.com", "ftp://localhost", "localhost:8080",
-                          "http://127.0.0.1:1 /v1", "https://", "http:///v1"}) {
+  for (const char* url :
+       {"http://example.com/v1", "http://localhost.example.com", "http://localhost@example.com",
+        "ftp://localhost", "localhost:8080", "http://127.0.0.1:1 /v1", "https://", "http:///v1"}) {
     options_.base_url = url;
     EXPECT_THAT(fault("x"), HasSubstr("--base-url")) << url;
     EXPECT_THAT(fault("x"), Not(HasSubstr("sk-own")));
