@@ -61,7 +61,9 @@ class OpenedMlx final : public OpenedSession {
     o.task = &task_;
     o.target = target_.get();
     o.reference_target = &ground_->reference();
-    o.start_operation = [this](const task::Expert& expert) { return start_operation(expert); };
+    o.start_operation = [this](const task::Expert& expert) {
+      return start_mlx_operation(*target_, expert, task_.definition);
+    };
     o.watch = [this, order = seeds.fork("order").next() % kOrders](const kernel::Program& program,
                                                                    bool whole, std::string& at) {
       std::vector<simt::ScheduleChoice> orders{{"default", 0}};
@@ -84,20 +86,6 @@ class OpenedMlx final : public OpenedSession {
   }
 
  private:
-  base::Result<std::unique_ptr<target::Worker>> start_operation(const task::Expert& expert) {
-    const task::LibraryOperation& operation = *expert.operation;
-    const auto what = target::parse_mlx_operation(operation.what);
-    if (!what)
-      return base::usage_error(
-          expert.path.string(),
-          fmt::format("\"{}\" is no operation of MLX that is known here", operation.what));
-    return target_->start_native(
-        [this, &operation, what](const kernel::Workload& w) {
-          return native_of(operation, *what, task_.definition, w);
-        },
-        operation.inputs);
-  }
-
   target::GpuProfile gpu_;
   std::unique_ptr<GpuGround> ground_;
   std::unique_ptr<EngineJudge> judge_;
@@ -105,6 +93,21 @@ class OpenedMlx final : public OpenedSession {
 };
 
 }  // namespace
+
+base::Result<std::unique_ptr<target::Worker>> start_mlx_operation(
+    target::MlxTarget& target, const task::Expert& expert, const kernel::Definition& definition) {
+  const task::LibraryOperation& operation = *expert.operation;
+  const auto what = target::parse_mlx_operation(operation.what);
+  if (!what)
+    return base::usage_error(
+        expert.path.string(),
+        fmt::format("\"{}\" is no operation of MLX that is known here", operation.what));
+  return target.start_native(
+      [&definition, &operation, what](const kernel::Workload& w) {
+        return native_of(operation, *what, definition, w);
+      },
+      operation.inputs);
+}
 
 base::Result<std::unique_ptr<OpenedSession>> open_mlx_session(const MlxSessionOptions& options,
                                                               const Progress& progress) {

@@ -17,6 +17,10 @@ struct MlxSessionOptions {
   double ratio_width = 0.02;
 };
 
+/// An expert that is an operation of MLX's. `expert` and `definition` outlive the worker.
+base::Result<std::unique_ptr<target::Worker>> start_mlx_operation(
+    target::MlxTarget& target, const task::Expert& expert, const kernel::Definition& definition);
+
 base::Result<std::unique_ptr<OpenedSession>> open_mlx_session(const MlxSessionOptions& options,
                                                               const Progress& progress);
 
