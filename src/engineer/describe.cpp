@@ -84,7 +84,8 @@ std::string plan_text(const kernel::Program& program) {
 }
 
 std::string ratio_text(const kernel::Ratio& ratio) {
-  return fmt::format("{:.3g}x ({:.3g} to {:.3g})", ratio.value, ratio.low, ratio.high);
+  if (ratio.low == ratio.high) return fmt::format("{:.4g}x", ratio.value);  // modelled
+  return fmt::format("{:.4g}x ({:.4g} to {:.4g})", ratio.value, ratio.low, ratio.high);
 }
 
 std::string timing_lines(const std::vector<kernel::WorkloadTiming>& timings) {
@@ -93,7 +94,7 @@ std::string timing_lines(const std::vector<kernel::WorkloadTiming>& timings) {
     text += fmt::format("- {}: {:.4g} us a call", timing.workload, timing.median_ns / 1000);
     for (const auto& [baseline, ratio] : timing.ratios)
       text += fmt::format(
-          "; {} / this {:.3g}x",
+          "; {} / this {:.4g}x",
           baseline == "expert" && !timing.expert.empty() ? "expert " + timing.expert : baseline,
           ratio.value);
     if (timing.roofline_fraction > 0)
@@ -124,11 +125,11 @@ void tree_lines(const tree::Tree& tree, const tree::Node& node, std::size_t dept
     text += action.title.empty() ? "(no title)" : action.title;
   if (node.closed()) {
     text += " [has a program";
-    if (node.ours.score) text += fmt::format(", score {:.3g}", *node.ours.score);
+    if (node.ours.score) text += fmt::format(", score {:.4g}", *node.ours.score);
     if (node.ours.predicted_gain)
       text += fmt::format(", predicted gain {:.3g}x", *node.ours.predicted_gain);
     if (node.ours.measured_gain)
-      text += fmt::format(", measured gain {:.3g}x", *node.ours.measured_gain);
+      text += fmt::format(", measured gain {:.4g}x", *node.ours.measured_gain);
   } else {
     text += fmt::format(" [open, promise {:.2g}, difficulty {}, rating {:.2g}, confidence {:.2g}",
                         action.score, action.difficulty, node.rating, node.confidence);
@@ -286,6 +287,12 @@ std::string describe(const kernel::Outcome& outcome) {
   return text;
 }
 
+std::string describe_briefly(const Tried& tried) {
+  return describe(tried.program) +
+         "\nWhat became of it: " + (tried.outcome ? kernel::summary(*tried.outcome) : "not known") +
+         "\n";
+}
+
 std::string describe(const Tried& tried) {
   std::string text = describe(tried.program);
   if (tried.outcome) text += "\nWhat became of it: " + describe(*tried.outcome);
@@ -307,11 +314,11 @@ std::string describe(const CycleReport& cycle) {
   for (std::size_t i = 0; i < cycle.attempts.size(); ++i)
     text += fmt::format("- attempt {}: {}\n", i + 1, cycle.attempts[i].summary);
   if (cycle.best_program.empty()) text += "No program passed.\n";
-  if (cycle.score) text += fmt::format("Its best program's score: {:.3g}.\n", *cycle.score);
+  if (cycle.score) text += fmt::format("Its best program's score: {:.4g}.\n", *cycle.score);
   if (cycle.predicted_gain)
     text += fmt::format("Predicted gain over the parent: {:.3g}x.\n", *cycle.predicted_gain);
   if (cycle.measured_gain)
-    text += fmt::format("Measured gain over the parent: {:.3g}x.\n", *cycle.measured_gain);
+    text += fmt::format("Measured gain over the parent: {:.4g}x.\n", *cycle.measured_gain);
   return text;
 }
 

@@ -24,6 +24,8 @@ std::string describe(const tree::Action& action);
 /// What became of a program: the verdict, and a line for each workload that was timed.
 std::string describe(const kernel::Outcome& outcome);
 /// Program and outcome together.
+/// The program and one line of what became of it.
+std::string describe_briefly(const Tried& tried);
 std::string describe(const Tried& tried);
 /// A line a node, children indented.
 std::string describe(const tree::Tree& tree);

@@ -102,6 +102,7 @@ Json to_json(const CodeRequest& request) {
             {"node_id", request.node_id}, {"cycle_of_node", request.cycle_of_node},
             {"attempt", request.attempt}};
   if (request.action) json["action"] = tree::to_json(*request.action);
+  if (!request.action_notes.empty()) json["action_notes"] = request.action_notes;
   if (request.parent) json["parent"] = to_json(*request.parent);
   Json inspirations = Json::array();
   for (const Tried& tried : request.inspirations) inspirations.push_back(to_json(tried));

@@ -98,6 +98,7 @@ struct CodeRequest {
   int cycle_of_node = 1;  ///< 2: the node failed once before
   int attempt = 1;        ///< within this cycle
   std::optional<tree::Action> action;
+  std::string action_notes;         ///< what the planner noted on its node
   std::optional<Tried> parent;      ///< none where the root has no program
   std::vector<Tried> inspirations;  ///< good programs elsewhere in the tree
   std::optional<Tried> best;        ///< of this cycle, if anything passed

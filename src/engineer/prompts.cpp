@@ -44,7 +44,7 @@ std::string or_none(std::string text) { return text.empty() ? "none\n" : text; }
 
 std::string inspirations_text(const std::vector<Tried>& inspirations) {
   std::string text;
-  for (const Tried& tried : inspirations) text += describe(tried) + "\n";
+  for (const Tried& tried : inspirations) text += describe_briefly(tried) + "\n";
   return or_none(text);
 }
 
@@ -62,6 +62,13 @@ const char* code_file(const CodeRequest& request) {
     return request.last->outcome->passed() ? "improve" : "debug";
   if (request.last) return "improve";
   return request.parent ? "code" : "code_first";
+}
+
+std::string action_text(const CodeRequest& request) {
+  if (!request.action) return "none\n";
+  std::string text = describe(*request.action);
+  if (!request.action_notes.empty()) text += "Learnt since: " + request.action_notes + "\n";
+  return text + fmt::format("This is attempt {} of this cycle.\n", request.attempt);
 }
 
 std::string last_text(const CodeRequest& request) {
@@ -128,7 +135,7 @@ Question Prompts::plan(const PlanRequest& request, const tree::Tree& tree) const
 Question Prompts::code(const CodeRequest& request) const {
   const char* file = code_file(request);
   std::map<std::string, std::string> values{
-      {"action", request.action ? describe(*request.action) : "none\n"},
+      {"action", action_text(request)},
       {"inspirations", inspirations_text(request.inspirations)},
       {"refusal", refusal_text(request.last_refusal)},
       {"parent", request.parent ? describe(*request.parent) : "none\n"},

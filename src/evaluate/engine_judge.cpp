@@ -12,6 +12,9 @@
 namespace ksearch::evaluate {
 namespace {
 
+/// A model has no noise; a rule for less is not worth its line.
+constexpr double kLeastModelledGain = 0.002;
+
 using kernel::Workload;
 
 std::vector<Workload> supported(const task::Task& task, const std::vector<Workload>& workloads,
@@ -200,7 +203,7 @@ Tried<std::vector<kernel::WorkloadTiming>> EngineJudge::model(
     index[{entries[i].workload->name, entries[i].choice}] = i;
   }
   if (!select && program.choices().size() > 1)
-    chosen_select = select_tunables(task_->definition, times);
+    chosen_select = select_tunables(task_->definition, times, kLeastModelledGain);
   else if (!select && program.choices().size() == 1 && !program.choices()[0].empty())
     chosen_select = {{std::nullopt, program.choices()[0]}};
   std::vector<kernel::WorkloadTiming> timings;

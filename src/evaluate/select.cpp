@@ -13,7 +13,6 @@
 namespace ksearch::evaluate {
 namespace {
 
-constexpr double kLeastGain = 0.02;  // of the geometric mean over all workloads; less is noise
 constexpr std::size_t kMostRules = 4;
 constexpr double kIllegal = 1e3;  // in logarithms: any legal choice is better
 
@@ -118,7 +117,7 @@ std::optional<Split> best_split(const kernel::Definition& definition, const Rows
 }  // namespace
 
 kernel::Select select_tunables(const kernel::Definition& definition,
-                               const std::vector<ChoiceTimes>& times) {
+                               const std::vector<ChoiceTimes>& times, double least_gain) {
   Rows rows;
   for (const ChoiceTimes& t : times) rows.push_back(&t);
   const auto all = static_cast<double>(rows.size());
@@ -131,7 +130,7 @@ kernel::Select select_tunables(const kernel::Definition& definition,
     const double variance =
         gain_variance(split->rows_inside, rest.choice, split->inside.choice) +
         gain_variance(split->rest, rest.choice, best_choice(split->rest).choice);
-    if (gain / all < std::log1p(kLeastGain) || gain < 2 * std::sqrt(variance)) break;
+    if (gain / all < std::log1p(least_gain) || gain < 2 * std::sqrt(variance)) break;
     select.push_back({split->when, split->inside.choice});
     rows = split->rest;
     rest = best_choice(rows);

@@ -16,12 +16,16 @@ struct ChoiceTimes {
   std::map<kernel::TunableChoice, double> error = {};  ///< standard error of each, as a share of it
 };
 
+/// Of the geometric mean over all workloads: less is noise where times are measured.
+inline constexpr double kLeastGain = 0.02;
+
 /// The best single choice (geometric mean; one that is legal everywhere, if there is one), with
-/// rules before it where a choice of their own on some workloads gains more than 2% over all, and
-/// more than twice its standard error. A rule's condition is a type, a boolean parameter, or an
-/// axis above or below a threshold between the values measured. The last rule has no condition. One
-/// choice only: one rule; no tunables: none.
+/// rules before it where a choice of their own on some workloads gains more than `least_gain` over
+/// all, and more than twice its standard error. A rule's condition is a type, a boolean parameter,
+/// or an axis above or below a threshold between the values measured. The last rule has no
+/// condition. One choice only: one rule; no tunables: none.
 kernel::Select select_tunables(const kernel::Definition& definition,
-                               const std::vector<ChoiceTimes>& times);
+                               const std::vector<ChoiceTimes>& times,
+                               double least_gain = kLeastGain);
 
 }  // namespace ksearch::evaluate

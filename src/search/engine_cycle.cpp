@@ -86,6 +86,7 @@ void Engine::State::ask_code(Cycle& cycle) {
   code.cycle_of_node = node.ours.cycles + 1;
   code.attempt = static_cast<int>(cycle.report.attempts.size()) + 1;
   code.action = node.action;
+  code.action_notes = node.notes;
   if (const auto* parent = find_program(cycle.parent_program)) code.parent = tried(*parent);
   const View now = view();
   for (const std::string& id : strategy->inspirations(now, node)) {

@@ -99,6 +99,7 @@ class LaunchModel {
     result_.bottleneck =
         result_.kernel_seconds < gpu_.at("dispatch_seconds") ? "dispatch" : largest->name;
     add_costs();
+    add_kinds();
     return std::move(result_);
   }
 
@@ -241,6 +242,25 @@ class LaunchModel {
                     (gpu_.at("dram_bytes_per_second") * gpu_.at("dram_efficiency")));
   }
 
+  void add_kinds() {
+    std::map<std::string, double> cycles;
+    double all = 0;
+    const auto count = [&](const std::string& kind, double cost) {
+      cycles[kind] += cost;
+      all += cost;
+    };
+    for (const auto& [kind, runs] : part(trace_, "operations").items())
+      count(kind, number(runs, "simdgroups") * issue_cycles(gpu_, kind));
+    for (const Json& place : part(trace_, "places"))
+      for (const Json& access : part(place, "accesses"))
+        count(access.value("store", false) ? "stores" : "loads", number(access, "requests"));
+    for (const auto& [kind, cost] : cycles)
+      if (cost >= 0.01 * all && cost > 0) result_.kinds.emplace_back(kind, cost / all);
+    std::ranges::stable_sort(result_.kinds, std::greater<>(),
+                             &std::pair<std::string, double>::second);
+    result_.half_registers = static_cast<int>(number(part(trace_, "pipeline"), "half_registers"));
+  }
+
   void add_costs() {
     const bool memory = result_.bottleneck != "issue" && result_.bottleneck != "latency";
     std::vector<LineCost> costs;
@@ -349,6 +369,12 @@ std::string describe(const ModelledProgram& program) {
   text += fmt::format(" (us: {})", fmt::join(terms, ", "));
   text += fmt::format("; {:.0f} SIMD-groups resident on a core, limited by {}",
                       longest.resident_simdgroups, longest.occupancy_limit);
+  if (longest.half_registers > 0)
+    text += fmt::format(" ({} registers of 16 bits a thread)", longest.half_registers);
+  std::vector<std::string> kinds;
+  for (const auto& [kind, share] : longest.kinds)
+    kinds.push_back(fmt::format("{} {:.0f}%", kind, 100 * share));
+  if (!kinds.empty()) text += fmt::format("; issue: {}", fmt::join(kinds, ", "));
   for (const LineCost& cost : longest.costs)
     text += fmt::format("; {}:{} {:.0f}% ({})", cost.file, cost.line, 100 * cost.share, cost.what);
   text += fmt::format("; without memory traffic {:.3g} us, without arithmetic {:.3g} us",

@@ -42,6 +42,9 @@ struct ModelledLaunch {
   double resident_simdgroups = 0;  ///< on a core
   std::string occupancy_limit;  ///< "registers", "group memory", "groups" (too few), "SIMD-groups"
   std::vector<LineCost> costs;  ///< the largest first, three at most
+  /// Shares of issue by kind of operation ("matrix.half", "loads"), the largest first, from 1% on.
+  std::vector<std::pair<std::string, double>> kinds;
+  int half_registers = 0;  ///< a thread
 };
 
 /// `trace`: that of simt::check. An error where it lacks what the model needs.
