@@ -81,7 +81,10 @@ CLI::Option* add_json(CLI::App& app, bool& json) {
 }
 
 void add_run_name(CLI::App& app, std::string& run) {
-  app.add_option("RUN", run, "Folder of a run, or its name below runs/ [the newest]");
+  app.add_option("RUN", run, "Folder of a run, or its name below runs/ [the newest]")
+      ->check([](const std::string& text) {  // an unset variable does not mean the newest
+        return std::string(text.empty() ? "is empty; leave it out for the newest run" : "");
+      });
 }
 
 void add_engineer(CLI::App& app, std::string& engineer) {

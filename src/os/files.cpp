@@ -121,6 +121,26 @@ TempFolder::~TempFolder() {
   if (!path_.empty()) fs::remove_all(path_, ignored);
 }
 
+namespace {
+
+/// In the folder for temporary files anybody can have made the name before: what is not ours alone
+/// is not used.
+fs::path cache_among_others() {
+  std::error_code code;
+  const fs::path temp = fs::temp_directory_path(code);
+  const fs::path path =
+      (code ? fs::path("/tmp") : temp) / fmt::format("ksearch-cache-{}", ::getuid());
+  ::mkdir(path.c_str(), 0700);
+  struct stat there {};
+  if (::lstat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode) && there.st_uid == ::getuid() &&
+      (there.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+    return path;
+  std::string fresh = path.string() + "-XXXXXX";
+  return ::mkdtemp(fresh.data()) ? fs::path(fresh) : path;
+}
+
+}  // namespace
+
 fs::path cache_folder(const Environment& environment) {
   const auto value = [&](std::string_view name) -> std::string {
     const auto found = environment.find(name);
@@ -135,9 +155,8 @@ fs::path cache_folder(const Environment& environment) {
     return home / ".cache" / "ksearch";
 #endif
   }
-  std::error_code code;
-  const fs::path temp = fs::temp_directory_path(code);
-  return (code ? fs::path("/tmp") : temp) / fmt::format("ksearch-cache-{}", ::getuid());
+  static const fs::path own = cache_among_others();
+  return own;
 }
 
 }  // namespace ksearch::os
