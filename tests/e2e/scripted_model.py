@@ -34,7 +34,7 @@ def draw(*parts):
 
 def kind_of(prompt):
     for kind, words in [("plan-first", "Then propose a tree of at most"),
-                        ("plan-propose", "The search runs out of actions"),
+                        ("plan-propose", "Few actions are open"),
                         ("plan-revise", "A cycle of the search has ended")]:
         if words in prompt:
             return kind
