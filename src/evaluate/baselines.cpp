@@ -10,6 +10,7 @@
 #include "evaluate/ceiling.h"
 #include "evaluate/session_state.h"
 #include "evaluate/statistics.h"
+#include "evaluate/supported.h"
 #include "evaluate/trivial.h"
 #include "evaluate/verify.h"
 
@@ -113,22 +114,11 @@ base::Result<bool> holds(const std::optional<kernel::Expr>& expr, const kernel::
   return expr->eval_boolean(scope);
 }
 
-/// Those of the workloads that an expert says it supports.
-std::vector<kernel::Workload> supported(const SessionState& s, const task::Expert& expert,
-                                        const std::vector<kernel::Workload>& workloads) {
-  std::vector<kernel::Workload> some;
-  for (const kernel::Workload& w : workloads) {
-    const auto yes = holds(expert.supports, kernel::scope_of(s.task->definition, w));
-    if (yes && *yes) some.push_back(w);
-  }
-  return some;
-}
-
 /// Bound on held-out shapes too: the certificate needs it there.
 Start start_program(SessionState& s, ExpertRunner& runner) {
   const task::Expert& expert = *runner.expert;
-  std::vector<kernel::Workload> workloads = supported(s, expert, s.feedback);
-  std::ranges::move(supported(s, expert, s.heldout), std::back_inserter(workloads));
+  std::vector<kernel::Workload> workloads = supported(*s.task, expert, s.feedback);
+  std::ranges::move(supported(*s.task, expert, s.heldout), std::back_inserter(workloads));
   std::string at;
   auto prepared = bind_selected(*expert.program, expert.program->select, s.task->definition,
                                 workloads, s.device, at);
@@ -181,7 +171,7 @@ void choose_experts(SessionState& s) {
     if (!is_of(s.device, expert)) continue;
     const auto needed = holds(expert.needs, scope);
     if (!needed || !*needed) continue;
-    if (supported(s, expert, s.feedback).empty()) {
+    if (supported(*s.task, expert, s.feedback).empty()) {
       s.baselines.notes.push_back(fmt::format("{}: supports none of these workloads", expert.name));
       continue;
     }

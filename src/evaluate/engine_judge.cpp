@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "evaluate/ceiling.h"
 #include "evaluate/select.h"
+#include "evaluate/supported.h"
 
 namespace ksearch::evaluate {
 namespace {
@@ -17,15 +18,10 @@ constexpr double kLeastModelledGain = 0.002;
 
 using kernel::Workload;
 
-std::vector<Workload> supported(const task::Task& task, const std::vector<Workload>& workloads,
-                                const task::Expert* expert) {
-  if (!expert || !expert->supports) return workloads;
-  std::vector<Workload> some;
-  for (const Workload& w : workloads) {
-    const auto yes = expert->supports->eval_boolean(kernel::scope_of(task.definition, w));
-    if (yes && *yes) some.push_back(w);
-  }
-  return some;
+/// A program that is no expert's is judged on all.
+std::vector<Workload> judged(const task::Task& task, const std::vector<Workload>& workloads,
+                             const task::Expert* expert) {
+  return expert ? supported(task, *expert, workloads) : workloads;
 }
 
 /// So many, evenly, from a place that the program's hash decides.
@@ -76,8 +72,8 @@ Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judgi
         fmt::format("programs for this target are of dialect mlx, this one of {}",
                     kernel::name(program.dialect))});
   const std::vector<Workload> tiny =
-      some_of(supported(*task_, tiny_, expert), base::sha256(program.hash()));
-  const std::vector<Workload> feedback = supported(*task_, feedback_, expert);
+      some_of(judged(*task_, tiny_, expert), base::sha256(program.hash()));
+  const std::vector<Workload> feedback = judged(*task_, feedback_, expert);
   std::vector<Workload> all = tiny;
   all.insert(all.end(), feedback.begin(), feedback.end());
   if (how == Judging::candidate) all.insert(all.end(), checked_.begin(), checked_.end());
@@ -237,7 +233,7 @@ Tried<void> EngineJudge::check_tiny(const kernel::Program& program, std::size_t 
                                     const std::vector<simt::ScheduleChoice>& schedules,
                                     std::string& at, const task::Expert* expert) {
   const std::vector<Workload> tiny =
-      some_of(supported(*task_, tiny_, expert), base::sha256(program.hash()), most);
+      some_of(judged(*task_, tiny_, expert), base::sha256(program.hash()), most);
   KS_TRIED(const PreparedProgram prepared,
            bind_all_choices(program, task_->definition, tiny, device_, at));
   return check_all(prepared, *truth_, tiny_checks(prepared, tiny, schedules, true), at);
@@ -246,7 +242,7 @@ Tried<void> EngineJudge::check_tiny(const kernel::Program& program, std::size_t 
 Tried<std::map<std::string, double>> EngineJudge::times(const kernel::Program& program,
                                                         const std::vector<Workload>& workloads,
                                                         const task::Expert* expert) {
-  const std::vector<Workload> some = supported(*task_, workloads, expert);
+  const std::vector<Workload> some = judged(*task_, workloads, expert);
   std::string at;
   KS_TRIED(const PreparedProgram prepared,
            bind_selected(program, program.select, task_->definition, some, device_, at));
