@@ -14,7 +14,14 @@ namespace ksearch::simt::ir {
 namespace {
 
 constexpr int kMostDefinitions = 64;        // followed from a pointer to what it points into
-constexpr std::uint32_t kStore = 1u << 16;  // beside the bytes: see ks_trace.h
+constexpr std::uint32_t kStore = 1u << 16;  // beside the bytes: see ks_library.h
+
+/// What is called of ks_library.h.
+constexpr std::string_view kCalled = R"(
+declare ptr @ks_trace_counters()
+declare void @ks_trace_access(ptr, i32, i32)
+declare void @ks_trace_range(ptr, i32, i64, i32)
+)";
 
 enum class Root { shared, own, ours };
 
@@ -44,6 +51,7 @@ class Instrumenter {
     for (const Function& function : module_.functions())
       if (is_kernel_code(function)) add_function(function);
     result_.text = with_insertions();
+    result_.text += kCalled;
     result_.text += metadata_;
     return std::move(result_);
   }
@@ -251,8 +259,8 @@ class Instrumenter {
 }  // namespace
 
 base::Result<Instrumented> instrument(std::string_view text) {
-  if (text.find("@ks_trace_access(") == std::string_view::npos)
-    return base::internal_error("trace", "the compiled kernel has no ks_trace_access");
+  if (text.find("\ndefine ") == std::string_view::npos)
+    return base::internal_error("trace", "the compiled kernel has no function");
   return Instrumenter(text).run();
 }
 
