@@ -197,10 +197,9 @@ CompileRequest prelude(std::vector<std::string> flags, Dialect dialect) {
 CompileRequest device_library(std::vector<std::string> flags, Dialect dialect) {
   CompileRequest request = with_headers(std::move(flags), dialect);
   request.main = "library.cpp";
-  request.files.emplace_back(request.main,
-                             fmt::format("#define KS_LIBRARY\n#include \"{}\"\n"
-                                         "#include \"ks_library.h\"\n",
-                                         main_header(dialect)));
+  request.files.emplace_back(request.main, fmt::format("#define KS_LIBRARY\n#include \"{}\"\n"
+                                                       "#include \"ks_library.h\"\n",
+                                                       main_header(dialect)));
   request.flags.insert(request.flags.end(), {"-c", "-ffunction-sections", "-x", "c++"});
   request.output = kLibrary;
   return request;

@@ -20,7 +20,6 @@ toolchain::CompileRequest compilation(const std::string& source, std::vector<std
                                       const std::string& prelude);
 /// LLVM's text to an object.
 toolchain::CompileRequest lowering(std::string text);
-toolchain::CompileRequest linking(const toolchain::Built& object,
-                                  const toolchain::Built& library);
+toolchain::CompileRequest linking(const toolchain::Built& object, const toolchain::Built& library);
 
 }  // namespace ksearch::simt

@@ -21,14 +21,14 @@ KS_ONCE void resolve_multiply<float, float, bfloat, float>(Post* const*, u32);
 KS_ONCE void resolve_multiply<float, half, float, float>(Post* const*, u32);
 KS_ONCE void resolve_multiply<float, bfloat, float, float>(Post* const*, u32);
 
-#define KS_ONCE_OF(T)                                            \
-  KS_ONCE void resolve_shuffle<T>(Post* const*, u32);            \
-  KS_ONCE void resolve_first<T>(Post* const*, u32);              \
-  KS_ONCE void resolve_filled<T>(Post* const*, u32);             \
-  KS_ONCE void resolve_reduce<Add, T>(Post* const*, u32);        \
-  KS_ONCE void resolve_reduce<Larger, T>(Post* const*, u32);     \
-  KS_ONCE void resolve_reduce<Smaller, T>(Post* const*, u32);    \
-  KS_ONCE void resolve_scan<Add, T, true>(Post* const*, u32);    \
+#define KS_ONCE_OF(T)                                         \
+  KS_ONCE void resolve_shuffle<T>(Post* const*, u32);         \
+  KS_ONCE void resolve_first<T>(Post* const*, u32);           \
+  KS_ONCE void resolve_filled<T>(Post* const*, u32);          \
+  KS_ONCE void resolve_reduce<Add, T>(Post* const*, u32);     \
+  KS_ONCE void resolve_reduce<Larger, T>(Post* const*, u32);  \
+  KS_ONCE void resolve_reduce<Smaller, T>(Post* const*, u32); \
+  KS_ONCE void resolve_scan<Add, T, true>(Post* const*, u32); \
   KS_ONCE void resolve_scan<Add, T, false>(Post* const*, u32);
 KS_ONCE_OF(float)
 KS_ONCE_OF(half)
