@@ -18,8 +18,6 @@ KS_ONCE void resolve_multiply<float, bfloat, bfloat, float>(Post* const*, u32);
 KS_ONCE void resolve_multiply<half, half, half, half>(Post* const*, u32);
 KS_ONCE void resolve_multiply<float, float, half, float>(Post* const*, u32);
 KS_ONCE void resolve_multiply<float, float, bfloat, float>(Post* const*, u32);
-KS_ONCE void resolve_multiply<float, half, float, float>(Post* const*, u32);
-KS_ONCE void resolve_multiply<float, bfloat, float, float>(Post* const*, u32);
 
 #define KS_ONCE_OF(T)                                         \
   KS_ONCE void resolve_shuffle<T>(Post* const*, u32);         \
@@ -31,7 +29,6 @@ KS_ONCE void resolve_multiply<float, bfloat, float, float>(Post* const*, u32);
   KS_ONCE void resolve_scan<Add, T, true>(Post* const*, u32); \
   KS_ONCE void resolve_scan<Add, T, false>(Post* const*, u32);
 KS_ONCE_OF(float)
-KS_ONCE_OF(half)
 KS_ONCE_OF(int)
 KS_ONCE_OF(u32)
 
