@@ -33,9 +33,18 @@ std::string failed(const Ran& ran) {
 
 }  // namespace
 
-std::string DriverLab::add(const fs::path& program, const std::string& name) {
-  const Ran ran = run({KSEARCH_PROGRAM, "export", program.string(), "--as", "mlx-cpp", "--name",
-                       name, "--out", folder_.path().string()});
+std::string DriverLab::add(const fs::path& program, const std::string& name, const fs::path& task) {
+  std::vector<std::string> command = {KSEARCH_PROGRAM,
+                                      "export",
+                                      program.string(),
+                                      "--as",
+                                      "mlx-cpp",
+                                      "--name",
+                                      name,
+                                      "--out",
+                                      folder_.path().string()};
+  if (!task.empty()) command.insert(command.end(), {"--task", task.string()});
+  const Ran ran = run(command);
   if (ran.code != 0) return failed(ran);
   headers_.push_back(name + ".h");
   for (const char* function : {"", ".reference"})
