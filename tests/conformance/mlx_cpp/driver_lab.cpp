@@ -47,10 +47,12 @@ std::string DriverLab::add(const fs::path& program, const std::string& name, con
   const Ran ran = run(command);
   if (ran.code != 0) return failed(ran);
   headers_.push_back(name + ".h");
+  const std::string text = os::read_file(folder_.path() / headers_.back()).value_or("");
   for (const char* function : {"", ".reference"})
-    functions_[name + function] =
-        fmt::format("[](const driver::Inputs& in) {{ return driver::listed({}_mlx::{}({})); }}",
-                    name, *function ? "reference" : name, arguments());
+    if (!*function || text.find(" reference(") != std::string::npos)
+      functions_[name + function] =
+          fmt::format("[](const driver::Inputs& in) {{ return driver::listed({}_mlx::{}({})); }}",
+                      name, *function ? "reference" : name, arguments());
   return "";
 }
 
