@@ -26,13 +26,23 @@ std::vector<EngineJudge::Check> EngineJudge::tiny_checks(
   return checks;
 }
 
-Tried<void> EngineJudge::check_all(const PreparedProgram& program, Truth& truth,
-                                   const std::vector<Check>& checks, std::string& at) {
+std::vector<EngineJob> EngineJudge::jobs_of(const PreparedProgram& program, Truth& truth,
+                                            const std::vector<Check>& checks) const {
   std::vector<EngineJob> jobs;
   for (const Check& check : checks)
     jobs.push_back({&program.program, &program.plan(check.workload->name, check.choice),
                     &truth.maker(*check.workload), check.content, check.look, check.schedule});
-  const auto results = runner_.run(jobs);
+  return jobs;
+}
+
+Tried<void> EngineJudge::check_all(const PreparedProgram& program, Truth& truth,
+                                   const std::vector<Check>& checks, std::string& at) {
+  return compare_all(checks, truth, runner_.run(jobs_of(program, truth, checks)), at);
+}
+
+Tried<void> EngineJudge::compare_all(const std::vector<Check>& checks, Truth& truth,
+                                     const std::vector<Tried<EngineRunner::Outputs>>& results,
+                                     std::string& at) const {
   for (std::size_t i = 0; i < checks.size(); ++i) {
     at = checks[i].workload->name;
     if (!results[i]) return std::unexpected(results[i].error());

@@ -88,21 +88,35 @@ Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judgi
       tiny_checks(prepared, tiny, {{"default", 0}}, how == Judging::trusted);
   KS_TRY_STEP(check_all(prepared, *truth_, checks, outcome.workload));
 
+  // Where nothing is to be selected by time, outputs are made while times are modelled.
+  const auto checks_of_outputs = [&] {
+    std::vector<Check> all_outputs;
+    for (const Workload& w : checked_)
+      all_outputs.push_back({&w, chosen(prepared, outcome.select, task_->definition, w, device_),
+                             task::Content{1, 0}, Look::traced_outputs});
+    return all_outputs;
+  };
+  Beside beside;
+  checks.clear();
+  if (how == Judging::candidate && prepared.choices().size() == 1) {
+    if (!prepared.choices()[0].empty()) outcome.select = {{std::nullopt, prepared.choices()[0]}};
+    checks = checks_of_outputs();
+    beside.jobs = jobs_of(prepared, *truth_, checks);
+  }
   progress(fmt::format("modelling, {} workloads", feedback.size()));
   outcome.stage = kernel::Stage::timing;
-  KS_TRIED(Times times, model(prepared, feedback, nullptr));
+  KS_TRIED(Times times, model(prepared, feedback, nullptr, &beside));
   outcome.select = std::move(times.select);
   std::ranges::move(times.notes, std::back_inserter(outcome.notes));
 
   if (how == Judging::candidate) {
-    progress(fmt::format("outputs, {} workloads", feedback.size()));
     outcome.stage = kernel::Stage::feedback;
-    checks.clear();
-    for (std::size_t i = 0; i < feedback_.size(); ++i)
-      checks.push_back({&checked_[i],
-                        chosen(prepared, outcome.select, task_->definition, checked_[i], device_),
-                        task::Content{1, 0}, Look::traced_outputs});
-    KS_TRY_STEP(check_all(prepared, *truth_, checks, outcome.workload));
+    if (beside.jobs.empty()) {
+      progress(fmt::format("outputs, {} workloads", feedback.size()));
+      KS_TRY_STEP(check_all(prepared, *truth_, checks_of_outputs(), outcome.workload));
+    } else {
+      KS_TRY_STEP(compare_all(checks, *truth_, beside.outputs, outcome.workload));
+    }
     outcome.stage = kernel::Stage::timing;
   }
   kernel::Modelled modelled;
@@ -114,7 +128,7 @@ Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judgi
 
 Tried<EngineJudge::Times> EngineJudge::model(const PreparedProgram& program,
                                              const std::vector<Workload>& workloads,
-                                             const kernel::Select* select) {
+                                             const kernel::Select* select, Beside* beside) {
   struct Entry {
     const Workload* workload;
     kernel::TunableChoice choice;
@@ -132,7 +146,10 @@ Tried<EngineJudge::Times> EngineJudge::model(const PreparedProgram& program,
                       Look::outputs,
                       {}});
     }
-  const auto modelled = runner_.model(jobs);
+  EngineRunner::Results results =
+      runner_.model_and_run(jobs, beside ? beside->jobs : std::vector<EngineJob>());
+  if (beside) beside->outputs = std::move(results.outputs);
+  const auto& modelled = results.modelled;
   std::vector<ChoiceTimes> times;
   std::map<std::pair<std::string, kernel::TunableChoice>, std::size_t> index;
   for (std::size_t i = 0; i < entries.size(); ++i) {

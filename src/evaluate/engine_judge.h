@@ -72,11 +72,21 @@ class EngineJudge {
                                  const std::vector<kernel::Workload>& tiny,
                                  const std::vector<simt::ScheduleChoice>& schedules,
                                  bool skip_long) const;
+  std::vector<EngineJob> jobs_of(const PreparedProgram& program, Truth& truth,
+                                 const std::vector<Check>& checks) const;
   /// The first that fails ends it; its workload goes to `at`.
+  Tried<void> compare_all(const std::vector<Check>& checks, Truth& truth,
+                          const std::vector<Tried<EngineRunner::Outputs>>& results,
+                          std::string& at) const;
   Tried<void> check_all(const PreparedProgram& program, Truth& truth,
                         const std::vector<Check>& checks, std::string& at);
   Tried<void> check_outputs(const Check& check, Truth& truth,
                             const EngineRunner::Outputs& outputs) const;
+  /// Jobs whose outputs are wanted, run beside others, and what they left.
+  struct Beside {
+    std::vector<EngineJob> jobs;
+    std::vector<Tried<EngineRunner::Outputs>> outputs;
+  };
   struct Times {
     std::vector<kernel::WorkloadTiming> timings;
     kernel::Select select;  ///< what was chosen, where nothing was selected
@@ -86,7 +96,7 @@ class EngineJudge {
   };
   /// Every legal choice where nothing is selected yet, else the selected ones.
   Tried<Times> model(const PreparedProgram& program, const std::vector<kernel::Workload>& workloads,
-                     const kernel::Select* select);
+                     const kernel::Select* select, Beside* beside = nullptr);
   kernel::WorkloadTiming timing_of(const kernel::Workload& workload,
                                    const kernel::TunableChoice& choice, double seconds) const;
 
