@@ -13,6 +13,7 @@ HERE = Path(__file__).parent
 CHECKOUT = HERE.parents[1]
 TWO_PASS = HERE / "two_pass_softmax" / "program.json"
 LOOP = CHECKOUT / "tasks" / "selective_scan" / "experts" / "mlx_lm_loop" / "program.json"
+TAKEN = HERE / "taken_names"  # axes, tensors, ... with names that Python or the file has already
 TOLERANCE = {mx.float32: 1e-5, mx.float16: 2e-3, mx.bfloat16: 1e-2}
 
 
@@ -133,6 +134,25 @@ def test_tunables_are_chosen_by_shape_and_kernels_built_once(engine, tmp_path):
     # Beyond what any choice allows.
     with pytest.raises(ValueError, match="there is no plan for these sizes"):
         module.softmax(mx.zeros((1, 600000)))
+
+
+def test_any_name_will_do(engine, tmp_path):
+    arguments = ("--task", str(TAKEN), "--name", "run")
+    module = export(engine, TAKEN / "program.json", tmp_path, *arguments)
+    assert module.run.__doc__.startswith("made = mx * D + stream + def + hashlib")
+    more = {"stream_": 3, "def_": True, "hashlib": 0.5}
+    for columns in (70, 130):
+        x = (mx.arange(3 * columns) % 7).reshape(3, columns).astype(mx.float16)
+        d = (mx.arange(columns) % 5).astype(mx.float16)
+        want = x * d + 4.5
+        made, first = module.run(x, d, NAN=1, **more)
+        assert mx.array_equal(made, want) and mx.array_equal(first, want[:, 0])
+        made, first = module.run(x, d, NAN=1, detail=mx.array([2.0]), **more)
+        assert mx.array_equal(made, want + 2)
+    with pytest.raises(ValueError, match="no launch of the plan writes made for these sizes"):
+        module.run(mx.zeros((1, 4)), mx.zeros((4,)), NAN=1, **more)
+    with pytest.raises(ValueError, match="NAN == errno does not hold"):
+        module.run(mx.zeros((1, 4)), mx.zeros((4,)), NAN=2, **more)
 
 
 @pytest.mark.parametrize(

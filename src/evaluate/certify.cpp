@@ -49,6 +49,19 @@ base::Json basis(const Certification& c) {
 
 }  // namespace
 
+base::Error gone(const kernel::Lost& l) {
+  return {base::ErrorKind::environment, "certificate", l.reason, {}};
+}
+
+base::Error failed_step(const Failure& f) {
+  return {base::ErrorKind::environment, "certificate", text(f), {}};
+}
+
+base::Result<std::string> words(const Failure& failure) {
+  if (const auto* l = std::get_if<kernel::Lost>(&failure)) return std::unexpected(gone(*l));
+  return text(failure);
+}
+
 base::Result<Certificate> certify(SessionState& s, const kernel::Program& program,
                                   const kernel::Select& select, const Progress& progress) {
   Certification c{.session = s, .progress = progress};

@@ -1,8 +1,9 @@
 // The winner's certificate: the checks of design section 9 that apply to the target, one by one.
 //
 //   certify ── right:  held_out, stress, inputs_unchanged, poison, trivial_answers, ghost_replay,
-//           │          sensitivity                        (certify_right.cpp)
-//           └─ fast:   a_a_ratio, empty_floor, ratio, roofline, fresh_inputs     (certify_fast.cpp)
+//           │          sensitivity                 (certify_right.cpp, certify_sensitivity.cpp)
+//           └─ fast:   a_a_ratio, empty_floor, ratio, roofline, fresh_inputs
+//                                                  (certify_fast.cpp, certify_race.cpp)
 #pragma once
 
 #include "evaluate/session_state.h"
@@ -49,8 +50,26 @@ struct Certification {
   }
 };
 
+inline constexpr int kStretch = 4;  ///< times its share, where the machine is noisy
+inline constexpr int kMostRounds = 200;
+
+/// A failure of the environment; of a step that nobody's program can fail.
+base::Error gone(const kernel::Lost& lost);
+base::Error failed_step(const Failure& failure);
+/// A failed step of the program's: the verdict in words. The environment's failures go up.
+base::Result<std::string> words(const Failure& failure);
+
+/// Perturbs each input in turn: the output must change as the reference does. A term that was
+/// dropped because it is small hides in the tolerance of the whole output, not in that of the
+/// change.
+base::Result<void> certify_sensitivity(Certification& c);
 /// False: a check failed that makes timing pointless. The error is the environment's.
 base::Result<bool> certify_right(Certification& c);
 base::Result<void> certify_fast(Certification& c);
+/// Times a list of workloads; cold ratios to `timings`, warm ones to `warm`. False: a call failed.
+base::Result<bool> certify_race(Certification& c, target::Worker& worker,
+                                const std::vector<kernel::Workload>& list,
+                                std::vector<kernel::WorkloadTiming>& timings, base::Json& warm,
+                                int& checked, int& batches);
 
 }  // namespace ksearch::evaluate

@@ -16,10 +16,24 @@ std::string argument(const kernel::BoundArg& arg) {
   return "";
 }
 
+/// MLX writes the functions; the sources are their bodies.
+kernel::Program with_empty_bodies(const kernel::Program& program,
+                                  const std::vector<kernel::BoundProgram>& plans) {
+  std::set<std::string> kernels;
+  for (const kernel::BoundProgram& plan : plans)
+    for (const kernel::BoundLaunch& launch : plan.launches) kernels.insert(launch.kernel);
+  kernel::Program empty = program;
+  empty.sources.clear();
+  for (const std::string& kernel : kernels)
+    empty.sources.push_back({kernel + ".metal", std::string(kEmptyBody)});
+  return empty;
+}
+
 }  // namespace
 
 std::optional<kernel::Program> empty_program(const kernel::Program& program,
                                              const std::vector<kernel::BoundProgram>& plans) {
+  if (program.dialect == kernel::Dialect::mlx) return with_empty_bodies(program, plans);
   if (program.dialect != kernel::Dialect::cpp) return std::nullopt;
   // C linkage: one definition a name. Where launches of a kernel differ in types, `void*` serves
   // all.

@@ -3,13 +3,17 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "kernel/bind.h"
 
 namespace ksearch::evaluate {
 
-/// The program with sources that define every kernel of `plans`, empty. Dialect cpp; nothing for
-/// others.
+/// Of a kernel of dialect mlx that does nothing.
+inline constexpr std::string_view kEmptyBody = "// Nothing.\n";
+
+/// The program with sources that define every kernel of `plans`, empty. Nothing where that cannot
+/// be had: whole functions of CUDA and Metal, structs as arguments.
 std::optional<kernel::Program> empty_program(const kernel::Program& program,
                                              const std::vector<kernel::BoundProgram>& plans);
 

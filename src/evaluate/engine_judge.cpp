@@ -105,8 +105,9 @@ Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judgi
   }
   progress(fmt::format("modelling, {} workloads", feedback.size()));
   outcome.stage = kernel::Stage::timing;
-  KS_TRIED(auto timings,
-           model(prepared, feedback, nullptr, outcome.select, outcome.notes, &beside));
+  KS_TRIED(Times times, model(prepared, feedback, nullptr, &beside));
+  outcome.select = std::move(times.select);
+  std::ranges::move(times.notes, std::back_inserter(outcome.notes));
 
   if (how == Judging::candidate) {
     outcome.stage = kernel::Stage::feedback;
@@ -121,82 +122,13 @@ Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judgi
   kernel::Modelled modelled;
   modelled.profile = gpu_name_;
   modelled.model_version = std::string(target::kTimeModelVersion);
-  modelled.workloads = std::move(timings);
+  modelled.workloads = std::move(times.timings);
   return modelled;
 }
 
-std::vector<EngineJudge::Check> EngineJudge::tiny_checks(
-    const PreparedProgram& program, const std::vector<Workload>& tiny,
-    const std::vector<simt::ScheduleChoice>& schedules, bool skip_long) const {
-  std::vector<Check> checks;
-  for (const Workload& w : tiny) {
-    const auto& legal = program.legal.at(w.name);
-    const auto& first = program.plan(w.name, legal.front());
-    if (skip_long && first.launches.size() > EngineRunner::kMostLaunches) continue;
-    for (const simt::ScheduleChoice& schedule : schedules) {
-      const std::size_t turn = checks.size();
-      const int variants = truth_->maker(w).variants();
-      checks.push_back({&w, legal[turn % legal.size()],
-                        task::Content{0, static_cast<int>(turn) % variants}, Look::watched,
-                        schedule});
-    }
-  }
-  return checks;
-}
-
-std::vector<EngineJob> EngineJudge::jobs_of(const PreparedProgram& program, Truth& truth,
-                                            const std::vector<Check>& checks) const {
-  std::vector<EngineJob> jobs;
-  for (const Check& check : checks)
-    jobs.push_back({&program.program, &program.plan(check.workload->name, check.choice),
-                    &truth.maker(*check.workload), check.content, check.look, check.schedule});
-  return jobs;
-}
-
-Tried<void> EngineJudge::check_all(const PreparedProgram& program, Truth& truth,
-                                   const std::vector<Check>& checks, std::string& at) {
-  return compare_all(checks, truth, runner_.run(jobs_of(program, truth, checks)), at);
-}
-
-Tried<void> EngineJudge::compare_all(const std::vector<Check>& checks, Truth& truth,
-                                     const std::vector<Tried<EngineRunner::Outputs>>& results,
-                                     std::string& at) const {
-  for (std::size_t i = 0; i < checks.size(); ++i) {
-    at = checks[i].workload->name;
-    if (!results[i]) return std::unexpected(results[i].error());
-    KS_TRY_STEP(check_outputs(checks[i], truth, *results[i]));
-  }
-  at.clear();
-  return {};
-}
-
-Tried<void> EngineJudge::check_outputs(const Check& check, Truth& truth,
-                                       const EngineRunner::Outputs& outputs) const {
-  const auto want = truth.of(*check.workload, check.content);
-  if (!want) return lost(want.error().reason);
-  const auto specs = outputs_of(task_->definition, truth.maker(*check.workload).tensors());
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    const auto got = outputs.find(specs[i].shape.name);
-    if (got == outputs.end())
-      return verdict(kernel::WrongResult{specs[i].shape.name, "no launch writes it", 0, 0});
-    const Comparison c =
-        compare(specs[i], std::as_bytes(std::span(got->second)), (**want)[i], nullptr, 0);
-    if (!c.right)
-      return verdict(kernel::WrongResult{
-          specs[i].shape.name,
-          c.why + (check.content.variant > 0
-                       ? fmt::format(" (inputs of stress[{}])", check.content.variant - 1)
-                       : ""),
-          c.error, c.tolerance});
-  }
-  return {};
-}
-
-/// Every legal choice where nothing is selected yet, else the selected ones.
-Tried<std::vector<kernel::WorkloadTiming>> EngineJudge::model(
-    const PreparedProgram& program, const std::vector<Workload>& workloads,
-    const kernel::Select* select, kernel::Select& chosen_select, std::vector<std::string>& notes,
-    Beside* beside) {
+Tried<EngineJudge::Times> EngineJudge::model(const PreparedProgram& program,
+                                             const std::vector<Workload>& workloads,
+                                             const kernel::Select* select, Beside* beside) {
   struct Entry {
     const Workload* workload;
     kernel::TunableChoice choice;
@@ -227,19 +159,20 @@ Tried<std::vector<kernel::WorkloadTiming>> EngineJudge::model(
     times.back().ns[entries[i].choice] = modelled[i]->seconds * 1e9;
     index[{entries[i].workload->name, entries[i].choice}] = i;
   }
+  Times all;
   if (!select && program.choices().size() > 1)
-    chosen_select = select_tunables(task_->definition, times, kLeastModelledGain);
+    all.select = select_tunables(task_->definition, times, kLeastModelledGain);
   else if (!select && program.choices().size() == 1 && !program.choices()[0].empty())
-    chosen_select = {{std::nullopt, program.choices()[0]}};
-  std::vector<kernel::WorkloadTiming> timings;
+    all.select = {{std::nullopt, program.choices()[0]}};
   for (const Workload& w : workloads) {
     const auto choice =
-        chosen(program, select ? *select : chosen_select, task_->definition, w, device_);
+        chosen(program, select ? *select : all.select, task_->definition, w, device_);
     const auto& found = modelled[index.at({w.name, choice})];
-    timings.push_back(timing_of(w, choice, found->seconds));
-    notes.push_back(fmt::format("modelled on {}: {}", w.name, target::describe(*found)));
+    all.timings.push_back(timing_of(w, choice, found->seconds));
+    all.notes.push_back(fmt::format("modelled on {}: {}", w.name, target::describe(*found)));
+    all.launching[w.name] = found->launching_seconds / found->seconds;
   }
-  return timings;
+  return all;
 }
 
 kernel::WorkloadTiming EngineJudge::timing_of(const Workload& w,
@@ -275,87 +208,11 @@ Tried<std::map<std::string, double>> EngineJudge::times(const kernel::Program& p
   std::string at;
   KS_TRIED(const PreparedProgram prepared,
            bind_selected(program, program.select, task_->definition, some, device_, at));
-  kernel::Select unused;
-  std::vector<std::string> notes;
-  KS_TRIED(const auto timings, model(prepared, some, &program.select, unused, notes));
+  KS_TRIED(const Times modelled, model(prepared, some, &program.select));
   std::map<std::string, double> ns;
-  for (const kernel::WorkloadTiming& timing : timings) ns[timing.workload] = timing.median_ns;
+  for (const kernel::WorkloadTiming& timing : modelled.timings)
+    ns[timing.workload] = timing.median_ns;
   return ns;
-}
-
-base::Result<Certificate> EngineJudge::certify(const kernel::Program& program,
-                                               const kernel::Select& select, const Progress& told) {
-  const Progress progress = told ? told : Progress([](std::string_view) {});
-  Certificate certificate;
-  const auto add = [&](std::string name, const Tried<void>& result, std::string good,
-                       const std::string& at) -> base::Result<bool> {
-    if (!result)
-      if (const auto* l = std::get_if<kernel::Lost>(&result.error()))
-        return base::environment_error("certificate", l->reason);
-    certificate.checks.push_back(
-        {std::move(name), result.has_value(),
-         result ? std::move(good) : fmt::format("{}: {}", at, text(result.error())), nullptr});
-    return result.has_value();
-  };
-  const std::uint64_t seed = base::Random(seed_).fork("certificate").fork(program.hash()).next();
-  std::vector<Workload> all = tiny_;
-  for (const auto* list : {&heldout_, &feedback_})
-    all.insert(all.end(), list->begin(), list->end());
-  std::string at;
-  auto bound = bind_selected(program, select, task_->definition, all, device_, at);
-  if (!bound) {
-    KS_RETURN_IF_ERROR(add("held_out", std::unexpected(bound.error()), "", at));
-    return certificate;
-  }
-  progress("certify: fresh seeds");
-  KS_TRY(const auto truth, Truth::open(*task_, *reference_, nullptr, seed));
-  const auto run = [&](const char* name, const std::vector<Workload>& workloads, Look look,
-                       const std::vector<simt::ScheduleChoice>& schedules,
-                       const std::string& good) -> base::Result<bool> {
-    std::vector<Check> checks;
-    for (const Workload& w : workloads)
-      for (std::size_t s = 0; s < schedules.size(); ++s)
-        checks.push_back({&w, bound->legal.at(w.name).front(),
-                          task::Content{s, static_cast<int>(s) % truth->maker(w).variants()}, look,
-                          schedules[s]});
-    progress(fmt::format("certify: {}, {} runs", name, checks.size()));
-    return add(name, check_all(*bound, *truth, checks, at), good, at);
-  };
-  KS_TRY(
-      const bool schedules,
-      run("schedules", tiny_, Look::watched,
-          {{"default", 0}, {"reversed", 0}, {"random", seed % 1000}},
-          "every tiny shape watched under three orders of SIMD-groups: no race, no access out of "
-          "bounds, nothing undefined, every output written"));
-  bool right = schedules;
-  if (right) {
-    KS_TRY(right, run("held_out", heldout_, Look::outputs, {{"default", 0}},
-                      "right on every held-out shape, with fresh inputs"));
-  }
-  if (right) {
-    KS_TRY(right, run("feedback_whole", feedback_, Look::outputs, {{"default", 0}},
-                      "right on every feedback shape in full, with fresh inputs"));
-  }
-  certificate.basis = {{"task", task_->definition.name},
-                       {"program", program.hash()},
-                       {"select", kernel::to_json(select)},
-                       {"seeds", {{"session", seed_}, {"certificate", seed}}},
-                       {"device", kernel::to_json(device_)}};
-  if (!right) return certificate;
-  progress("certify: modelling");
-  kernel::Select unused;
-  std::vector<std::string> notes;
-  for (const auto& [list, timings] :
-       {std::pair(&heldout_, &certificate.heldout), std::pair(&feedback_, &certificate.feedback)}) {
-    auto modelled = model(*bound, *list, &select, unused, notes);
-    if (!modelled) {
-      KS_RETURN_IF_ERROR(add("modelled", std::unexpected(modelled.error()), "", ""));
-      return certificate;
-    }
-    *timings = std::move(*modelled);
-  }
-  certificate.passed = true;
-  return certificate;
 }
 
 }  // namespace ksearch::evaluate

@@ -46,6 +46,7 @@ class EngineJudge {
   Tried<std::map<std::string, double>> times(const kernel::Program& program,
                                              const std::vector<kernel::Workload>& workloads,
                                              const task::Expert* expert = nullptr);
+  /// engine_certify.cpp.
   base::Result<Certificate> certify(const kernel::Program& program, const kernel::Select& select,
                                     const Progress& progress);
 
@@ -55,7 +56,9 @@ class EngineJudge {
   const std::vector<kernel::Workload>& heldout() const { return heldout_; }
 
  private:
-  /// A run whose outputs are compared.
+  friend class EngineCertification;
+
+  /// A run whose outputs are compared (engine_checks.cpp).
   struct Check {
     const kernel::Workload* workload = nullptr;
     kernel::TunableChoice choice;
@@ -79,17 +82,21 @@ class EngineJudge {
                         const std::vector<Check>& checks, std::string& at);
   Tried<void> check_outputs(const Check& check, Truth& truth,
                             const EngineRunner::Outputs& outputs) const;
-  /// `outputs`: of jobs to run beside, and what they left.
+  /// Jobs whose outputs are wanted, run beside others, and what they left.
   struct Beside {
     std::vector<EngineJob> jobs;
     std::vector<Tried<EngineRunner::Outputs>> outputs;
   };
-  Tried<std::vector<kernel::WorkloadTiming>> model(const PreparedProgram& program,
-                                                   const std::vector<kernel::Workload>& workloads,
-                                                   const kernel::Select* select,
-                                                   kernel::Select& chosen_select,
-                                                   std::vector<std::string>& notes,
-                                                   Beside* beside = nullptr);
+  struct Times {
+    std::vector<kernel::WorkloadTiming> timings;
+    kernel::Select select;  ///< what was chosen, where nothing was selected
+    std::vector<std::string> notes;
+    /// By workload: the share of its time that launching takes.
+    std::map<std::string, double> launching;
+  };
+  /// Every legal choice where nothing is selected yet, else the selected ones.
+  Tried<Times> model(const PreparedProgram& program, const std::vector<kernel::Workload>& workloads,
+                     const kernel::Select* select, Beside* beside = nullptr);
   kernel::WorkloadTiming timing_of(const kernel::Workload& workload,
                                    const kernel::TunableChoice& choice, double seconds) const;
 

@@ -144,6 +144,13 @@ kernel::TunableChoice chosen(const PreparedProgram& prepared, const kernel::Sele
   return *choice;
 }
 
+std::string named(const kernel::TunableChoice& choice) {
+  std::string text;
+  for (const auto& [name, value] : choice)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
 std::string normalised_hash(const kernel::Program& program) {
   kernel::Program plain = program;
   for (kernel::Source& source : plain.sources) source.text = normalised(source.text);

@@ -46,6 +46,9 @@ kernel::TunableChoice chosen(const PreparedProgram& prepared, const kernel::Sele
                              const kernel::Definition& definition, const kernel::Workload& workload,
                              const kernel::HardwareProfile& device);
 
+/// "BK=64 BQ=32".
+std::string named(const kernel::TunableChoice& choice);
+
 /// Equal for programs that differ in comments and white space of their sources only.
 std::string normalised_hash(const kernel::Program& program);
 

@@ -63,6 +63,18 @@ struct SessionState {
   std::vector<OutputSpec> outputs(const kernel::Workload& workload) const;
 };
 
+/// Naive and experts are trusted to end, slowly perhaps.
+inline constexpr std::chrono::nanoseconds kPatience = std::chrono::seconds(120);
+
+/// Of programs for such a device.
+kernel::Dialect dialect_of(const kernel::HardwareProfile& device);
+
+/// Chooses the experts that run here and starts them; what does not start is noted.
+void start_experts(SessionState& state, const Progress& progress);
+/// Right ones against each other on each feedback workload; only those that are best somewhere
+/// stay.
+base::Result<void> time_experts(SessionState& state, const Progress& progress);
+
 /// References, naive, experts: all that a session measures before the first program.
 base::Result<void> make_baselines(SessionState& state, const Progress& progress);
 
@@ -77,6 +89,10 @@ kernel::Measured summarise(const SessionState& state,
 /// A call of the plan with empty kernels, in ns: measured once for each launch shape. Nothing where
 /// it cannot be (another dialect).
 std::optional<double> floor_ns(SessionState& state, const kernel::BoundProgram& plan);
+/// The same of the program's own plan, in a worker of its own: slower to have, and of any dialect
+/// that has empty programs.
+std::optional<double> empty_ns(SessionState& state, const kernel::Program& program,
+                               const kernel::BoundProgram& plan, const kernel::Workload& workload);
 
 /// A time that is faster than the machine, looked at again with ceilings measured now. Too fast
 /// still: Rejected.

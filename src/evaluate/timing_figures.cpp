@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "evaluate/ceiling.h"
+#include "evaluate/empty_program.h"
 #include "evaluate/session_state.h"
 #include "evaluate/statistics.h"
 
@@ -24,6 +25,23 @@ Ceiling ceiling(SessionState& s, const kernel::Workload& w) {
 void set_against(const Ceiling& ceiling, kernel::WorkloadTiming& t) {
   t.roofline_fraction = ceiling.ns / std::ranges::min(t.samples_ns);
   t.bound_by = ceiling.bound_by;
+}
+
+/// A call of what the worker holds, of which nobody asks what it computes.
+std::optional<double> call_ns(SessionState& s, target::Worker& worker, const kernel::Workload& w,
+                              const kernel::BoundProgram& plan) {
+  const target::Job job{.workload = &w, .plan = &plan, .tensors = s.truth->maker(w).tensors()};
+  const auto prepared = worker.prepare(job);
+  if (!std::holds_alternative<std::monostate>(prepared)) return std::nullopt;
+  const std::vector<int> order(kFloorCalls, 0);
+  std::vector<double> samples;
+  for (int i = 0; i < 5; ++i) {
+    const auto reply = worker.run(order, false, std::chrono::seconds(10));
+    const auto* done = std::get_if<target::Done>(&reply);
+    if (!done) return std::nullopt;
+    samples.push_back(done->bracket_ns / kFloorCalls);
+  }
+  return median(samples);
 }
 
 }  // namespace
@@ -106,24 +124,24 @@ std::optional<double> floor_ns(SessionState& s, const kernel::BoundProgram& plan
     if (!worker) return std::nullopt;
     s.floor_worker = std::move(*worker);
   }
-  target::Job job;
-  job.workload = &s.feedback.front();
-  job.plan = &bound;
-  job.tensors = s.truth->maker(*job.workload).tensors();
-  const auto prepared = s.floor_worker->prepare(job);
-  if (!std::holds_alternative<std::monostate>(prepared)) return std::nullopt;
-  const std::vector<int> order(kFloorCalls, 0);
-  std::vector<double> samples;
-  for (int i = 0; i < 5; ++i) {
-    const auto reply = s.floor_worker->run(order, false, std::chrono::seconds(10));
-    const auto* done = std::get_if<target::Done>(&reply);
-    if (!done) {
-      s.floor_worker.reset();
-      return std::nullopt;
-    }
-    samples.push_back(done->bracket_ns / kFloorCalls);
+  const auto ns = call_ns(s, *s.floor_worker, s.feedback.front(), bound);
+  if (!ns) {
+    s.floor_worker.reset();
+    return std::nullopt;
   }
-  return s.floors[shape] = median(samples);
+  return s.floors[shape] = *ns;
+}
+
+std::optional<double> empty_ns(SessionState& s, const kernel::Program& program,
+                               const kernel::BoundProgram& plan, const kernel::Workload& w) {
+  const std::vector<kernel::BoundProgram> plans{plan};
+  const auto empty = empty_program(program, plans);
+  if (!empty) return std::nullopt;
+  const auto built = s.target->build({.program = &*empty, .plans = &plans});
+  const auto* executable = std::get_if<target::Executable>(&built);
+  if (!executable) return std::nullopt;
+  const auto worker = s.target->start(*executable);
+  return worker ? call_ns(s, **worker, w, plan) : std::nullopt;
 }
 
 Tried<void> believe(SessionState& s, const kernel::Workload& w, kernel::WorkloadTiming& t,

@@ -30,6 +30,9 @@ struct CppFunctionInput {
   std::vector<CppVariant> variants;            ///< copies that this function may call
 };
 
+/// A name of the user's, changed where C or the code around has the word.
+std::string cpp_word(std::string_view name);
+
 /// "float" in C; the half types are the uint16_t they are stored in.
 std::string_view c_type(kernel::DType type);
 

@@ -7,6 +7,8 @@
 #include <set>
 
 #include "formats/embedded_text.h"
+#include "formats/expr_python.h"
+#include "formats/mlx_check.h"
 #include "formats/mlx_cpp_expr.h"
 #include "formats/mlx_cpp_launch.h"
 #include "formats/mlx_cpp_plan.h"
@@ -21,52 +23,31 @@ std::string mlx_param_type(kernel::ParamKind kind) {
   return kind == kernel::ParamKind::boolean ? "bool" : "float";
 }
 
-/// Each line of it behind `//`.
-std::string commented(std::string_view text) {
-  std::string code = "// ";
-  for (const char c : text) code += c == '\n' ? std::string("\n// ") : std::string(1, c);
-  return code + "\n";
-}
-
-/// A line of text as a literal.
-std::string line_literal(std::string_view text) {
-  std::string code = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') code += '\\';
-    code += c;
-  }
-  return code + "\"";
-}
-
 class MlxCppFunction {
  public:
-  MlxCppFunction(const MlxExportRequest& request, std::string name)
+  MlxCppFunction(const MlxExportRequest& request, std::string name, const MlxWriters& writers)
       : request_(request),
         definition_(*request.definition),
-        program_(*request.program),
         name_(std::move(name)),
         asked_(asked_axes(definition_)),
-        expr_(request.device),
-        launches_(program_, definition_, expr_) {}
+        expr_(request),
+        launches_(*request.program, definition_, expr_, writers) {}
 
   base::Result<std::string> text() {
     std::string launches;
-    for (const kernel::Launch& launch : program_.launches) {
+    for (const kernel::Launch& launch : request_.program->launches) {
       KS_TRY(const std::string code, launches_.code(launch));
       launches += code;
     }
     KS_TRY(const std::string plan, mlx_cpp_plan(request_, expr_, name_));
-    std::string written;
-    for (const std::string& tensor : launches_.written())
-      written += fmt::format("  std::optional<mx::array> {};\n", mlx_cpp_name(tensor));
     std::vector<std::string> outputs;
-    for (const TensorSpec& t : definition_.outputs)
-      outputs.push_back(mlx_cpp_name(t.name) + ".value()");
+    for (const TensorSpec& t : definition_.outputs) outputs.push_back(launches_.read(t.name));
     const bool one = outputs.size() == 1;
     return comment() + signature() +
            "  using detail::ceil_div, detail::floor_div, detail::floor_mod;\n"
            "  [[maybe_unused]] bool bad = false;  // a division by zero\n" +
-           bind_types() + bind_axes() + check_tensors() + plan + written + launches +
+           bind_types() + bind_axes() + check_tensors() + plan + launches_.declarations() +
+           launches +
            fmt::format("  if (bad) throw std::invalid_argument({});\n",
                        line_literal(name_ + ": the plan divides by zero")) +
            fmt::format("  return {}{}{};\n}}\n", one ? "" : "{", fmt::join(outputs, ", "),
@@ -79,16 +60,16 @@ class MlxCppFunction {
   std::string signature() const {
     std::vector<std::string> parameters;
     for (const TensorSpec& t : definition_.inputs)
-      if (!t.optional) parameters.push_back("const mx::array& " + mlx_cpp_name(t.name));
+      if (!t.optional) parameters.push_back("const mx::array& " + expr_.tensor(t.name));
     for (const std::string& axis : asked_)
-      parameters.push_back("[[maybe_unused]] int64_t " + mlx_cpp_name(axis));
+      parameters.push_back("[[maybe_unused]] int64_t " + expr_.value(axis));
     for (const kernel::Param& param : definition_.params)
       parameters.push_back(fmt::format("[[maybe_unused]] {} {}", mlx_param_type(param.kind),
-                                       mlx_cpp_name(param.name)));
+                                       expr_.value(param.name)));
     for (const TensorSpec& t : definition_.inputs)
       if (t.optional)
         parameters.push_back(
-            fmt::format("const std::optional<mx::array>& {} = std::nullopt", mlx_cpp_name(t.name)));
+            fmt::format("const std::optional<mx::array>& {} = std::nullopt", expr_.tensor(t.name)));
     parameters.push_back("mx::StreamOrDevice stream = {}");
     const char* result = definition_.outputs.size() == 1 ? "mx::array" : "std::vector<mx::array>";
     return fmt::format("inline {} {}({}) {{\n", result, name_, fmt::join(parameters, ",\n    "));
@@ -96,23 +77,23 @@ class MlxCppFunction {
 
   /// What it computes, its shapes and dtypes a line a tensor, what it throws.
   std::string comment() const {
-    std::string text = commented(definition_.description);
+    std::string text = mlx_cpp_comment(definition_.description);
     const auto describe = [&](const TensorSpec& t, const char* what) {
       std::vector<std::string> shape;
       for (const kernel::Expr& size : t.shape) shape.push_back(size.text());
-      text += commented(fmt::format(
-          "  {}{} [{}] {}{}{}", what, mlx_cpp_name(t.name), fmt::join(shape, ", "), t.dtype.text(),
+      text += mlx_cpp_comment(fmt::format(
+          "  {}{} [{}] {}{}{}", what, expr_.tensor(t.name), fmt::join(shape, ", "), t.dtype.text(),
           t.optional ? ", optional" : "", t.description.empty() ? "" : ": " + t.description));
     };
     for (const TensorSpec& t : definition_.inputs) describe(t, "");
     for (const kernel::Param& param : definition_.params)
       if (!param.description.empty())
-        text += commented("  " + mlx_cpp_name(param.name) + ": " + param.description);
+        text += mlx_cpp_comment("  " + expr_.value(param.name) + ": " + param.description);
     for (const TensorSpec& t : definition_.outputs) describe(t, "returns ");
     for (const auto& [variable, dtypes] : definition_.types) {
       std::vector<std::string_view> names;
       for (const kernel::DType type : dtypes) names.push_back(kernel::name(type));
-      text += commented(fmt::format("  {}: {}", variable, fmt::join(names, ", ")));
+      text += mlx_cpp_comment(fmt::format("  {}: {}", variable, fmt::join(names, ", ")));
     }
     return text + "// Throws std::invalid_argument for other shapes and dtypes.\n";
   }
@@ -123,14 +104,11 @@ class MlxCppFunction {
     for (const auto& [variable, dtypes] : definition_.types) {
       std::vector<std::string> types;
       for (const kernel::DType type : dtypes) types.push_back(mlx_cpp_dtype(type));
-      const auto first = std::ranges::find_if(definition_.inputs, [&](const TensorSpec& t) {
-        return !t.optional && t.dtype.text() == variable;
-      });
-      if (first != definition_.inputs.end())
-        code += fmt::format("  [[maybe_unused]] const mx::Dtype {} =\n      {};\n",
-                            mlx_cpp_name(variable),
-                            fmt::format("detail::one_of(\"{}\", {}, {{{}}})", first->name,
-                                        mlx_cpp_name(first->name), fmt::join(types, ", ")));
+      const TensorSpec* first = input_of_type(definition_, variable);
+      code +=
+          fmt::format("  [[maybe_unused]] const mx::Dtype {} =\n      {};\n", expr_.value(variable),
+                      fmt::format("detail::one_of(\"{}\", {}, {{{}}})", first->name,
+                                  expr_.tensor(first->name), fmt::join(types, ", ")));
     }
     return code;
   }
@@ -140,7 +118,7 @@ class MlxCppFunction {
     std::set<std::string> bound(asked_.begin(), asked_.end());
     for (const kernel::Axis& axis : definition_.axes)
       if (axis.constant) {
-        code += fmt::format("  [[maybe_unused]] const int64_t {} = {};\n", mlx_cpp_name(axis.name),
+        code += fmt::format("  [[maybe_unused]] const int64_t {} = {};\n", expr_.value(axis.name),
                             *axis.constant);
         bound.insert(axis.name);
       }
@@ -152,7 +130,7 @@ class MlxCppFunction {
         if (is_axis && bound.insert(axis).second)
           code += fmt::format(
               "  [[maybe_unused]] const int64_t {} = detail::size(\"{}\", {}, {}, {});\n",
-              mlx_cpp_name(axis), t.name, mlx_cpp_name(t.name), t.shape.size(), d);
+              expr_.value(axis), t.name, expr_.tensor(t.name), t.shape.size(), d);
       }
     return code;
   }
@@ -160,26 +138,25 @@ class MlxCppFunction {
   std::string check_tensors() const {
     std::string code;
     for (const TensorSpec& t : definition_.inputs) {
-      const std::string name = mlx_cpp_name(t.name);
+      const std::string name = expr_.tensor(t.name);
       code += fmt::format("  {}detail::expect(\"{}\", {}{}, {}, {});\n",
                           t.optional ? fmt::format("if ({}) ", name) : "", t.name,
                           t.optional ? "*" : "", name, expr_.list(t.shape), expr_.code(t.dtype));
     }
+    for (const kernel::Derived& derived : definition_.derived)
+      code += fmt::format(
+          "  [[maybe_unused]] const int64_t {} = detail::{}_of(detail::values({}, stream));\n",
+          expr_.value(derived.name), derived.function, expr_.tensor(derived.tensor));
     for (const kernel::Constraint& constraint : definition_.constraints)
       if (constraint.expr)
         code += fmt::format("  if (!({})) throw std::invalid_argument({});\n",
                             expr_.code(*constraint.expr),
                             line_literal(constraint.text + " does not hold"));
-    for (const kernel::Derived& derived : definition_.derived)
-      code += fmt::format(
-          "  [[maybe_unused]] const int64_t {} = detail::{}_of(detail::values({}, stream));\n",
-          mlx_cpp_name(derived.name), derived.function, mlx_cpp_name(derived.tensor));
     return code;
   }
 
   const MlxExportRequest& request_;
   const kernel::Definition& definition_;
-  const kernel::Program& program_;
   std::string name_;
   std::vector<std::string> asked_;
   MlxCppExpr expr_;
@@ -191,11 +168,14 @@ class MlxCppFunction {
 base::Result<std::string> export_mlx_cpp(const MlxExportRequest& request) {
   KS_RETURN_IF_ERROR(check_mlx_request(request, "mlx-cpp"));
   const std::string name = request.name.empty() ? request.definition->name : request.name;
-  MlxCppFunction function(request, name);
+  if (const std::string_view why = mlx_cpp_refuses(name); !why.empty())
+    return base::usage_error(name, std::string(why), "give another with --name");
+  KS_TRY(const MlxWriters writers, mlx_writers(*request.program, *request.definition));
+  MlxCppFunction function(request, name, writers);
   KS_TRY(const std::string body, function.text());
   KS_TRY(const std::string sources, function.sources());
-  std::string head = commented(request.definition->description) + "//\n";
-  for (const std::string& line : request.credit) head += commented(line);
+  std::string head = mlx_cpp_comment(request.definition->description) + "//\n";
+  for (const std::string& line : request.credit) head += mlx_cpp_comment(line);
   head += fmt::format(
       "// Sizes that hang on the device are those of {}.\n"
       "// {}\n// Needs MLX's headers and library (mlx/mlx.h, 0.32 is known to fit) and C++20.\n"

@@ -6,14 +6,17 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/expr_cpp.h"
-#include "kernel/hardware.h"
-#include "kernel/program.h"
+#include "formats/local_names.h"
+#include "formats/mlx_export.h"
 
 namespace ksearch::formats {
 
-/// A name of the user's, changed where C++ or the code around it has the word already.
-std::string mlx_cpp_name(std::string_view name);
+/// A local variable for a name of the user's: changed where C++, the code around or, by its form, a
+/// macro has the word.
+std::string mlx_cpp_word(std::string_view name);
+
+/// Why no function of a header can be called so ("is a word of C++"), or nothing.
+std::string_view mlx_cpp_refuses(std::string_view function);
 
 /// "mx::float32"; empty where MLX has no such type.
 std::string mlx_cpp_dtype(kernel::DType type);
@@ -21,18 +24,24 @@ std::string mlx_cpp_dtype(kernel::DType type);
 /// Several lines as one literal, as they stand.
 std::string mlx_cpp_text(std::string_view text);
 
-/// Expressions of one program; `device.*` are numbers.
+/// Each line of it behind `//`.
+std::string mlx_cpp_comment(std::string_view text);
+
+/// Names and expressions of one program; `device.*` are numbers.
 class MlxCppExpr {
  public:
-  /// `device` is borrowed.
-  explicit MlxCppExpr(const kernel::HardwareProfile& device);
+  /// What the request points to is borrowed, and the request.
+  explicit MlxCppExpr(const MlxExportRequest& request);
 
-  std::string code(const kernel::Expr& expr) const { return to_cpp(expr, names_); }
+  std::string code(const kernel::Expr& expr) const;
   /// "{B, H, 1}".
   std::string list(const std::vector<kernel::Expr>& exprs) const;
+  const std::string& tensor(std::string_view name) const { return names_.tensor(name); }
+  const std::string& value(std::string_view name) const { return names_.value(name); }
 
  private:
-  CodeNames names_;
+  const MlxExportRequest& request_;
+  LocalNames names_;
 };
 
 }  // namespace ksearch::formats

@@ -34,8 +34,24 @@ std::string_view scalar_dtype(kernel::ScalarKind kind) {
 
 }  // namespace
 
-std::string MlxCppLaunches::input(
-    const std::variant<std::string, const kernel::ScalarArg*>& input) const {
+std::string MlxCppLaunches::declarations() const {
+  std::string code;
+  for (const auto& [tensor, conditions] : writers_)
+    code += fmt::format("  std::optional<mx::array> {};\n", expr_.tensor(tensor));
+  return code;
+}
+
+std::string MlxCppLaunches::read(const std::string& tensor) const {
+  const std::string& variable = expr_.tensor(tensor);
+  const auto writer = writers_.find(tensor);
+  if (writer == writers_.end())
+    return may_be_absent(definition_, tensor) ? variable + ".value()" : variable;
+  if (writer->second == 0) return variable + ".value()";
+  return fmt::format("detail::written(\"{}\", {})", tensor, variable);
+}
+
+std::string MlxCppLaunches::input(const std::variant<std::string, const kernel::ScalarArg*>& input,
+                                  const kernel::Launch& launch) const {
   if (const auto* number = std::get_if<const kernel::ScalarArg*>(&input)) {
     const kernel::ScalarArg& scalar = **number;
     const bool real = scalar.kind == kernel::ScalarKind::f32;
@@ -43,9 +59,9 @@ std::string MlxCppLaunches::input(
                        expr_.code(scalar.value), scalar_dtype(scalar.kind));
   }
   const std::string& tensor = std::get<std::string>(input);
-  const kernel::TensorSpec* spec = definition_.tensor(tensor);
-  const bool held = !spec || spec->access != kernel::Access::in || spec->optional;
-  return mlx_cpp_name(tensor) + (held ? ".value()" : "");
+  if (may_be_absent(definition_, tensor) && !is_guarded(launch, tensor))
+    return fmt::format("detail::given(\"{}\", {})", tensor, expr_.tensor(tensor));
+  return read(tensor);
 }
 
 std::string MlxCppLaunches::threads(const MlxGridSize& size) const {
@@ -68,7 +84,7 @@ std::string MlxCppLaunches::macros(const kernel::Launch& launch) const {
 /// What the kernel is called with, a line each.
 std::string MlxCppLaunches::arguments(const kernel::Launch& launch, const MlxCall& call) const {
   std::vector<std::string> inputs, shapes, dtypes, grid, group, values;
-  for (const auto& one : call.inputs) inputs.push_back(input(one));
+  for (const auto& one : call.inputs) inputs.push_back(input(one, launch));
   for (const MlxCall::Output& output : call.outputs) {
     shapes.push_back(fmt::format("detail::shape({})", expr_.list(*output.shape)));
     dtypes.push_back(expr_.code(*output.dtype));
@@ -91,22 +107,27 @@ std::string MlxCppLaunches::arguments(const kernel::Launch& launch, const MlxCal
 
 base::Result<std::string> MlxCppLaunches::code(const kernel::Launch& launch) {
   KS_TRY(const MlxCall call, mlx_call(program_, definition_, launch));
+  const std::vector<std::string> inputs = call.input_names(), outputs = call.output_names();
   KS_TRY(const std::string* body, mlx_body(program_, launch.kernel));
   const std::string* header = mlx_source(program_, launch.kernel + ".h");
   kernels_.insert(launch.kernel);
+  std::string text = (header ? *header : "") + '\0' + *body;
+  for (const auto* names : {&inputs, &outputs})
+    for (const std::string& name : *names) text += '\0' + name;
   std::string code =
       launch.when ? fmt::format("  if ({}) {{\n", expr_.code(*launch.when)) : "  {\n";
+  for (const MlxCall::Output& output : call.outputs)
+    if (writers_.find(output.tensor)->second > 1)
+      code += fmt::format("    detail::unwritten(\"{}\", {});\n", output.tensor,
+                          expr_.tensor(output.tensor));
   code += fmt::format(
       "    static detail::Kernel kernel(\"{0}\", \"{1}\", {2}, {3},\n"
       "                                 detail::k_{0}_header, detail::k_{0}_body, {4});\n"
       "    const std::vector<mx::array> made = kernel.with({5})(\n{6});\n",
-      launch.kernel, base::sha256((header ? *header : "") + *body).substr(0, kHashDigits),
-      braced_names(call.input_names()), braced_names(call.output_names()), call.atomic,
-      macros(launch), arguments(launch, call));
-  for (std::size_t i = 0; i < call.outputs.size(); ++i) {
-    written_.insert(call.outputs[i].tensor);
-    code += fmt::format("    {} = made[{}];\n", mlx_cpp_name(call.outputs[i].tensor), i);
-  }
+      launch.kernel, base::sha256(text).substr(0, kHashDigits), braced_names(inputs),
+      braced_names(outputs), call.atomic, macros(launch), arguments(launch, call));
+  for (std::size_t i = 0; i < call.outputs.size(); ++i)
+    code += fmt::format("    {} = made[{}];\n", expr_.tensor(call.outputs[i].tensor), i);
   return code + "  }\n";
 }
 

@@ -16,18 +16,21 @@ class MlxCppLaunches {
  public:
   /// All is borrowed.
   MlxCppLaunches(const kernel::Program& program, const kernel::Definition& definition,
-                 const MlxCppExpr& expr)
-      : program_(program), definition_(definition), expr_(expr) {}
+                 const MlxCppExpr& expr, const MlxWriters& writers)
+      : program_(program), definition_(definition), expr_(expr), writers_(writers) {}
 
-  /// A block, indented by two, that sets the outputs: variables of type std::optional<mx::array>.
+  /// Before the launches: what they write, as variables of type std::optional<mx::array>.
+  std::string declarations() const;
+  /// A block, indented by two, that sets them.
   base::Result<std::string> code(const kernel::Launch& launch);
+  /// A tensor after the launches before: it throws where there is none.
+  std::string read(const std::string& tensor) const;
   /// Headers and bodies of the kernels that `code` was asked for, as constants.
   base::Result<std::string> sources() const;
-  /// Tensors that those launches write.
-  const std::set<std::string>& written() const { return written_; }
 
  private:
-  std::string input(const std::variant<std::string, const kernel::ScalarArg*>& input) const;
+  std::string input(const std::variant<std::string, const kernel::ScalarArg*>& input,
+                    const kernel::Launch& launch) const;
   std::string threads(const MlxGridSize& size) const;
   std::string macros(const kernel::Launch& launch) const;
   std::string arguments(const kernel::Launch& launch, const MlxCall& call) const;
@@ -35,7 +38,8 @@ class MlxCppLaunches {
   const kernel::Program& program_;
   const kernel::Definition& definition_;
   const MlxCppExpr& expr_;
-  std::set<std::string> kernels_, written_;
+  const MlxWriters& writers_;
+  std::set<std::string> kernels_;
 };
 
 }  // namespace ksearch::formats

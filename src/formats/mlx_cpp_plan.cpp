@@ -28,9 +28,9 @@ class CppPlan {
   std::string declarations() const {
     std::string code;
     for (const auto& [tunable, values] : program_.tunables)
-      code += fmt::format("  [[maybe_unused]] int64_t {} = 0;\n", mlx_cpp_name(tunable));
+      code += fmt::format("  [[maybe_unused]] int64_t {} = 0;\n", expr_.value(tunable));
     for (const auto& [name, value] : program_.let)
-      code += fmt::format("  [[maybe_unused]] int64_t {} = 0;\n", mlx_cpp_name(name));
+      code += fmt::format("  [[maybe_unused]] int64_t {} = 0;\n", expr_.value(name));
     return code;
   }
 
@@ -43,9 +43,9 @@ class CppPlan {
             : fmt::format("const std::array<int64_t, {}>& choice", program_.tunables.size()));
     std::size_t i = 0;
     for (const auto& [tunable, values] : program_.tunables)
-      code += fmt::format("    {} = choice[{}];\n", mlx_cpp_name(tunable), i++);
+      code += fmt::format("    {} = choice[{}];\n", expr_.value(tunable), i++);
     for (const auto& [name, value] : program_.let)
-      code += fmt::format("    {} = {};\n", mlx_cpp_name(name), expr_.code(value));
+      code += fmt::format("    {} = {};\n", expr_.value(name), expr_.code(value));
     std::string conditions;
     for (const kernel::Expr& constraint : program_.constraints)
       conditions += fmt::format("({}) && ", expr_.code(constraint));

@@ -78,6 +78,25 @@ inline void expect(const char* name, const mx::array& array, const std::vector<i
                                 text_of(type) + " is meant");
 }
 
+// Tensors that are not there for all sizes.
+inline const mx::array& given(const char* name, const std::optional<mx::array>& array) {
+  if (!array)
+    throw std::invalid_argument(std::string(name) +
+                                " is not given, and the plan reads it for these sizes");
+  return *array;
+}
+inline const mx::array& written(const char* name, const std::optional<mx::array>& array) {
+  if (!array)
+    throw std::invalid_argument(std::string("no launch of the plan writes ") + name +
+                                " for these sizes");
+  return *array;
+}
+inline void unwritten(const char* name, const std::optional<mx::array>& array) {
+  if (array)
+    throw std::invalid_argument(std::string("two launches of the plan write ") + name +
+                                " for these sizes");
+}
+
 // Numbers that a size is made of: the array is evaluated.
 inline std::vector<int64_t> values(const mx::array& array, mx::StreamOrDevice stream) {
   mx::array wide = mx::contiguous(mx::astype(array, mx::int64, stream), false, stream);
@@ -113,7 +132,8 @@ inline std::string word(mx::Dtype type) {
 }
 
 // A kernel's text, and what MLX built of it: once for each set of macros. MLX keeps a Metal library
-// by its name, so the name says what the text is: the hash of header and body, the macros' values.
+// by its name, so the name says what the text is: the hash of header, body and arguments' names,
+// the macros' values.
 class Kernel {
  public:
   Kernel(const char* name, const char* hash, std::vector<std::string> inputs,

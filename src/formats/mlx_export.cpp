@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "formats/expr_python.h"
 #include "kernel/bind.h"
+#include "kernel/expr_node.h"
 
 namespace ksearch::formats {
 namespace {
@@ -18,11 +18,26 @@ const kernel::Scratch* scratch_of(const kernel::Program& program, const std::str
   return found == program.scratch.end() ? nullptr : &*found;
 }
 
-/// MLX gives every call outputs of its own, where a plan's launches share their tensors: each
-/// tensor may be written by one launch that runs.
-base::Result<void> check_writers(const kernel::Program& program,
-                                 const kernel::Definition& definition) {
-  std::map<std::string, bool> written;  // whether under a condition
+bool asks_for(const kernel::Expr::Node& node, std::string_view tensor) {
+  if (node.op == kernel::Op::present) return node.name == tensor;
+  return node.op == kernel::Op::logical_and &&
+         (asks_for(node.children[0], tensor) || asks_for(node.children[1], tensor));
+}
+
+}  // namespace
+
+bool may_be_absent(const kernel::Definition& definition, std::string_view tensor) {
+  const TensorSpec* spec = definition.tensor(tensor);
+  return spec && spec->optional;
+}
+
+bool is_guarded(const kernel::Launch& launch, std::string_view tensor) {
+  return launch.when && asks_for(launch.when->root(), tensor);
+}
+
+base::Result<MlxWriters> mlx_writers(const kernel::Program& program,
+                                     const kernel::Definition& definition) {
+  MlxWriters writers;
   for (const kernel::Launch& launch : program.launches) {
     if (launch.loop)
       return base::usage_error(launch.kernel, "is launched in a loop",
@@ -30,36 +45,23 @@ base::Result<void> check_writers(const kernel::Program& program,
                                "not find what the turns before it wrote");
     KS_TRY(const MlxCall call, mlx_call(program, definition, launch));
     for (const std::string& name : call.output_names()) {
-      const auto [before, first] = written.emplace(name, launch.when.has_value());
-      if (!first && !(before->second && launch.when))
+      const auto [before, first] = writers.emplace(name, launch.when ? 1 : 0);
+      if (first) continue;
+      if (before->second == 0 || !launch.when)
         return base::usage_error(name, "is written by several launches",
                                  "MLX gives every call outputs of its own; only launches of which "
                                  "one runs, each with its `when`, can write the same tensor");
+      ++before->second;
     }
   }
-  return {};
+  return writers;
 }
 
-}  // namespace
-
-base::Result<void> check_mlx_request(const MlxExportRequest& request, std::string_view form) {
-  if (request.program->dialect != kernel::Dialect::mlx)
-    return base::usage_error(
-        fmt::format("--as {}", form),
-        fmt::format("the program is of dialect {}", name(request.program->dialect)),
-        fmt::format("{} exports programs of dialect mlx", form));
-  if (request.name == "reference" || request.name == "detail" || request.name == "mx")
-    return base::usage_error("--name " + request.name, "is a name of the file's own",
-                             "give another");
-  for (const auto* tensors : {&request.definition->inputs, &request.definition->outputs})
-    for (const TensorSpec& t : *tensors)
-      if (t.access == kernel::Access::inout)
-        return base::usage_error(t.name, "is updated in place, which MLX has not");
-  for (const auto& [variable, dtypes] : request.definition->types)
-    for (const kernel::DType type : dtypes)
-      if (mlx_dtype(type).empty())
-        return base::usage_error(variable, fmt::format("MLX has no {}", kernel::name(type)));
-  return check_writers(*request.program, *request.definition);
+const TensorSpec* input_of_type(const kernel::Definition& definition, std::string_view variable) {
+  const auto found = std::ranges::find_if(definition.inputs, [&](const TensorSpec& t) {
+    return !t.optional && t.dtype.text() == variable;
+  });
+  return found == definition.inputs.end() ? nullptr : &*found;
 }
 
 const std::string* mlx_source(const kernel::Program& program, const std::string& path) {

@@ -2,6 +2,7 @@
 // it, and a launch's call before it is text of a language.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,17 +29,26 @@ struct MlxExportRequest {
   std::string reference;  ///< text of a function `reference` in the form's language, or empty
 };
 
-/// An error where MLX cannot have the program: another dialect, an argument updated in place, a
-/// dtype that it lacks, a launch that adds to what another wrote. `form` is for the message:
-/// "mlx-python".
-base::Result<void> check_mlx_request(const MlxExportRequest& request, std::string_view form);
-
 /// The text of the program's file of that name, or null.
 const std::string* mlx_source(const kernel::Program& program, const std::string& path);
 /// The body of a kernel: an error where the program has none.
 base::Result<const std::string*> mlx_body(const kernel::Program& program,
                                           const std::string& kernel);
 
+/// Whether a tensor is an input that the caller may leave out.
+bool may_be_absent(const kernel::Definition& definition, std::string_view tensor);
+/// Whether a launch's `when` is has(tensor), or that and more.
+bool is_guarded(const kernel::Launch& launch, std::string_view tensor);
+
+/// Of each tensor that launches write, how many do so under a condition: 0 where the one that
+/// writes it always runs.
+using MlxWriters = std::map<std::string, int, std::less<>>;
+base::Result<MlxWriters> mlx_writers(const kernel::Program& program,
+                                     const kernel::Definition& definition);
+
+/// The first required input of each type variable.
+const kernel::TensorSpec* input_of_type(const kernel::Definition& definition,
+                                        std::string_view variable);
 /// Axes that no required input has: the caller says them.
 std::vector<std::string> asked_axes(const kernel::Definition& definition);
 

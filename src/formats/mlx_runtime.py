@@ -2,9 +2,10 @@
 def _kernel(kernel, inputs, outputs, macros=(), atomic=False):
     """Built once: MLX keeps a Metal library by its name, which says what the text is."""
     header = "".join(f"#define {name} {value}\n" for name, value in macros) + _HEADERS[kernel]
-    text = hashlib.sha256((header + _BODIES[kernel]).encode()).hexdigest()
+    text = "\0".join((header, _BODIES[kernel], *inputs, *outputs))
+    digest = hashlib.sha256(text.encode()).hexdigest()
     return mx.fast.metal_kernel(
-        name=f"{kernel}_{text[:12]}",
+        name=f"{kernel}_{digest[:12]}",
         input_names=list(inputs),
         output_names=list(outputs),
         source=_BODIES[kernel],
@@ -37,3 +38,20 @@ def _expect(name, array, shape, dtype):
         raise ValueError(f"{name} has shape {tuple(array.shape)}, {shape} is meant")
     if array.dtype != dtype:
         raise TypeError(f"{name} is {array.dtype}, {dtype} is meant")
+
+
+def _given(name, array):
+    if array is None:
+        raise ValueError(f"{name} is not given, and the plan reads it for these sizes")
+    return array
+
+
+def _written(name, array):
+    if array is None:
+        raise ValueError(f"no launch of the plan writes {name} for these sizes")
+    return array
+
+
+def _unwritten(name, array):
+    if array is not None:
+        raise ValueError(f"two launches of the plan write {name} for these sizes")

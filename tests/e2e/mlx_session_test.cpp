@@ -151,10 +151,13 @@ TEST_F(MlxSessionTest, TheCertificateSaysMachineAndVersion) {
   EXPECT_EQ(certificate->basis["mlx"], "0.32");
   EXPECT_EQ(certificate->basis["times"], "measured by MLX 0.32 on a CPU that stands in");
   std::set<std::string> passed;
-  for (const CertificateCheck& check : certificate->checks)
+  for (const CertificateCheck& check : certificate->checks) {
     if (check.passed) passed.insert(check.name);
+    EXPECT_EQ(check.finding.find("does not apply"), std::string::npos) << check.finding;
+  }
   // Ratios need a quiet machine; these do not.
-  for (const char* name : {"schedules", "held_out", "inputs_unchanged", "sensitivity"})
+  for (const char* name :
+       {"schedules", "held_out", "inputs_unchanged", "sensitivity", "ghost_replay", "empty_floor"})
     EXPECT_TRUE(passed.contains(name)) << name;
   EXPECT_EQ(certificate->heldout.size(), 1u);
   EXPECT_TRUE(certificate->heldout[0].ratios.contains("expert"));

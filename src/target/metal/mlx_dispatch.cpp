@@ -13,8 +13,11 @@ mx::fast::CustomKernelFunction metal_kernel(const MlxKernel& kernel,
   mx::CompileOptions options;
   if (kernel.fast_math) options.math_mode = mx::MathMode::Fast;
   // MLX keeps a library by its name: the name says what the text is.
-  const std::size_t text = std::hash<std::string>{}(kernel.header + '\0' + kernel.source);
-  return mx::fast::metal_kernel(kernel.name + "_" + std::to_string(text), inputs, outputs,
+  std::string text = kernel.header + '\0' + kernel.source;
+  for (const auto* names : {&inputs, &outputs})
+    for (const std::string& name : *names) text += '\0' + name;
+  const std::size_t hash = std::hash<std::string>{}(text);
+  return mx::fast::metal_kernel(kernel.name + "_" + std::to_string(hash), inputs, outputs,
                                 kernel.source, kernel.header, true, kernel.atomic_outputs, options);
 }
 

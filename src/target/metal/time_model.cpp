@@ -350,10 +350,13 @@ ModelledProgram model_program(const GpuProfile& gpu, std::vector<ModelledLaunch>
   double count = 0;
   for (std::size_t i = 0; i < launches.size(); ++i) {
     program.seconds += launches[i].seconds * times[i];
+    program.launching_seconds += (launches[i].seconds - launches[i].kernel_seconds) * times[i];
     count += times[i];
   }
   // The first command buffer is always under way; each further one is a boundary.
-  program.seconds += std::floor((count - 1) / a_buffer) * gpu.at("command_buffer_seconds");
+  const double buffers = std::floor((count - 1) / a_buffer) * gpu.at("command_buffer_seconds");
+  program.seconds += buffers;
+  program.launching_seconds += buffers;
   program.launches = std::move(launches);
   return program;
 }

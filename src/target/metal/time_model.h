@@ -53,6 +53,7 @@ base::Result<ModelledLaunch> model_launch(const GpuProfile& gpu, const GpuLaunch
 
 struct ModelledProgram {
   double seconds = 0;
+  double launching_seconds = 0;  ///< of them: dispatch and command buffers, as for empty kernels
   std::vector<ModelledLaunch> launches;
 };
 /// Launches in order, each waiting for the one before, in command buffers as MLX commits them.

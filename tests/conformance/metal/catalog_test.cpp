@@ -4,6 +4,7 @@
 // those steps of the catalog alone.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 
@@ -99,6 +100,9 @@ TEST_P(MetalCatalog, EveryProgramIsCleanAndRightOnOddShapes) {
     EXPECT_TRUE(result) << fs::relative(path, kRoot) << " on " << at << ": "
                         << (result ? "" : text(result.error()));
     ++checked;
+    if (!all) continue;  // it takes long: how far it came
+    std::printf("%s %s\n", result ? "clean" : "NOT CLEAN", fs::relative(path, kRoot).c_str());
+    std::fflush(stdout);
   }
   if (!std::getenv("KSEARCH_ONLY_STEPS")) EXPECT_GE(checked, 3);
 }

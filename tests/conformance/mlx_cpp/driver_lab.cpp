@@ -33,15 +33,26 @@ std::string failed(const Ran& ran) {
 
 }  // namespace
 
-std::string DriverLab::add(const fs::path& program, const std::string& name) {
-  const Ran ran = run({KSEARCH_PROGRAM, "export", program.string(), "--as", "mlx-cpp", "--name",
-                       name, "--out", folder_.path().string()});
+std::string DriverLab::add(const fs::path& program, const std::string& name, const fs::path& task) {
+  std::vector<std::string> command = {KSEARCH_PROGRAM,
+                                      "export",
+                                      program.string(),
+                                      "--as",
+                                      "mlx-cpp",
+                                      "--name",
+                                      name,
+                                      "--out",
+                                      folder_.path().string()};
+  if (!task.empty()) command.insert(command.end(), {"--task", task.string()});
+  const Ran ran = run(command);
   if (ran.code != 0) return failed(ran);
   headers_.push_back(name + ".h");
+  const std::string text = os::read_file(folder_.path() / headers_.back()).value_or("");
   for (const char* function : {"", ".reference"})
-    functions_[name + function] =
-        fmt::format("[](const driver::Inputs& in) {{ return driver::listed({}_mlx::{}({})); }}",
-                    name, *function ? "reference" : name, arguments());
+    if (!*function || text.find(" reference(") != std::string::npos)
+      functions_[name + function] =
+          fmt::format("[](const driver::Inputs& in) {{ return driver::listed({}_mlx::{}({})); }}",
+                      name, *function ? "reference" : name, arguments());
   return "";
 }
 

@@ -19,7 +19,9 @@ class DriverLab {
       : definition_(definition), folder_(std::move(folder)) {}
 
   /// `ksearch export PROGRAM --as mlx-cpp --name NAME`; what it said where it failed, else empty.
-  std::string add(const std::filesystem::path& program, const std::string& name);
+  /// `task`: where it is no task of ksearch's.
+  std::string add(const std::filesystem::path& program, const std::string& name,
+                  const std::filesystem::path& task = {});
   /// One more entry of the driver's table: a lambda from `const driver::Inputs& in`.
   void add_function(const std::string& name, const std::string& code) { functions_[name] = code; }
   /// Compiles all that was added as one file, and where `twice` as another too, and links them.

@@ -50,6 +50,7 @@ class MlxCppExport : public testing::TestWithParam<Case> {
     if (std::string(KSEARCH_MLX_ROOT).empty())
       GTEST_SKIP() << "built without MLX: pip install 'mlx[cpu]' into .venv (./test.sh does), or "
                       "name its share/cmake/MLX by -DMLX_DIR";
+    // `name` itself where it is absolute.
     auto task = task::load_task(kRoot / "tasks" / name, "metal");
     auto folder = os::TempFolder::create("ksearch-mlx-cpp-");
     ASSERT_TRUE(task && folder);
@@ -221,6 +222,30 @@ TEST_F(MlxCppExport, ChoosesTunablesByShapeAndBuildsKernelsOnce) {
   const auto thrice = lab_->call("thrice", {floats("x", {2, 77}), floats("wide", {2, 300})});
   ASSERT_EQ(thrice.code, 0) << thrice.said;
   EXPECT_EQ(thrice.arrays.at("0"), std::string("\4\0\0\0", 4));
+}
+
+TEST_F(MlxCppExport, AnyNameWillDo) {
+  const fs::path taken = kRoot / "python/tests/taken_names";
+  open(taken);
+  if (IsSkipped()) return;
+  ASSERT_EQ(lab_->add(taken / "program.json", "tuple", taken), "");
+  ASSERT_EQ(lab_->build(), "");
+  const auto said = [&](std::int64_t rows, std::int64_t nan, bool detail) {
+    std::vector<NamedArray> inputs = {floats("mx", {rows, 70}), floats("D", {70}),
+                                      scalar("NAN", nan),       scalar("stream", std::int64_t{3}),
+                                      scalar("def", true),      scalar("hashlib", 0.5)};
+    if (detail) inputs.push_back(scalar("detail", 2.0));
+    const auto result = lab_->call("tuple", inputs);
+    if (result.code != 0) return fmt::format("{}: {}", result.code, result.said);
+    const std::string& made = result.arrays.at("0");
+    std::vector<float> values(made.size() / sizeof(float));
+    std::memcpy(values.data(), made.data(), made.size());
+    return fmt::format("{} times {}", std::ranges::count(values, values[0]), values[0]);
+  };
+  EXPECT_EQ(said(3, 1, false), "210 times 4.5");
+  EXPECT_EQ(said(1, 1, true), "70 times 6.5");
+  EXPECT_EQ(said(1, 1, false), "3: no launch of the plan writes made for these sizes\n");
+  EXPECT_EQ(said(3, 2, false), "3: NAN == errno does not hold\n");
 }
 
 TEST_F(MlxCppExport, LaunchesThatAddToTheirTensorsAreRefused) {

@@ -13,7 +13,12 @@ using testing::HasSubstr;
 std::string python_of(std::string_view text) {
   const auto expr = kernel::Expr::parse(text, "test");
   EXPECT_TRUE(expr.has_value()) << text;
-  return expr ? to_python(*expr, [](std::string_view) { return std::string("32"); }) : "";
+  const PythonNames names = {
+      [](std::string_view name) {
+        return name.starts_with("device.") ? std::string("32") : python_word(name);
+      },
+      [](std::string_view tensor) { return std::string(tensor) + " is not None"; }};
+  return expr ? to_python(*expr, names) : "";
 }
 
 TEST(ExprPython, WritesOperatorsWithTheirPrecedence) {
@@ -33,7 +38,16 @@ TEST(ExprPython, TypesTensorsAndTheDevice) {
 }
 
 TEST(ExprPython, WordsOfPythonAreChanged) {
-  EXPECT_EQ(python_of("len + lambda"), "len_ + lambda_");
+  EXPECT_EQ(python_of("len + lambda"), "len + lambda_");
+  EXPECT_EQ(python_of("_ + __debug__"), "__ + __debug___");
+}
+
+TEST(ExprPython, TextsBecomeLiteralsOfTheSameText) {
+  EXPECT_EQ(python_text("two\nlines"), "\"\"\"two\nlines\"\"\"");
+  EXPECT_EQ(python_text("a = '\\n';\n"), "r\"\"\"a = '\\n';\n\"\"\"");
+  EXPECT_EQ(python_text("ends \\"), R"("""ends \\""")");
+  EXPECT_EQ(python_text("a\r\nb"), "\"\"\"a\\015\nb\"\"\"");
+  EXPECT_EQ(line_literal("say \"x\"\n"), R"("say \"x\"\012")");
 }
 
 base::Result<std::string> exported(const std::string& launch, const std::string& body) {
@@ -50,11 +64,10 @@ TEST(ExportMlxPython, WritesTheSignatureAndTheLaunch) {
   ASSERT_TRUE(text) << text.error().text();
   EXPECT_THAT(*text, HasSubstr("def scale(x, *, k, bias=None, stream=None):"));
   EXPECT_THAT(*text, HasSubstr("T = _one_of(\"x\", x, (mx.float32,))"));
-  EXPECT_THAT(*text, HasSubstr("len_, = _sizes(\"x\", x, 1)"));
-  EXPECT_THAT(*text,
-              HasSubstr("if bias is not None:\n        _expect(\"bias\", bias, (len_,), T)"));
+  EXPECT_THAT(*text, HasSubstr("len, = _sizes(\"x\", x, 1)"));
+  EXPECT_THAT(*text, HasSubstr("if bias is not None:\n        _expect(\"bias\", bias, (len,), T)"));
   EXPECT_THAT(*text, HasSubstr("inputs=[x, mx.array(k, dtype=mx.int32)],"));
-  EXPECT_THAT(*text, HasSubstr("grid=((-(-len_ // 64)) * (64), k, 1),"));
+  EXPECT_THAT(*text, HasSubstr("grid=((-(-len // 64)) * (64), k, 1),"));
   EXPECT_THAT(*text, HasSubstr("init_value=0"));
   EXPECT_THAT(*text, HasSubstr("atomic=True,"));
   EXPECT_THAT(*text, HasSubstr("Found in a test."));
@@ -70,6 +83,23 @@ TEST(ExportMlxPython, SourcesKeepTheirText) {
   const auto quotes = exported(launch, "// \"\"\" and \\ and \"");
   ASSERT_TRUE(quotes);
   EXPECT_THAT(*quotes, HasSubstr(R"("""// \"\"\" and \\ and \"""")"));
+}
+
+TEST(ExportMlxPython, RefusesNamesThatNoFunctionOfTheFileCanHave) {
+  const auto scale = Scale::make(
+      R"json({"kernel": "k", "threads": ["len"], "group_size": [64], "args": ["x", "out"]})json",
+      "y;");
+  ASSERT_TRUE(scale);
+  const auto why = [&](const char* name) {
+    (*scale)->request.name = name;
+    const auto text = export_mlx_python((*scale)->request);
+    return text ? "" : text.error().text();
+  };
+  EXPECT_THAT(why("lambda"), HasSubstr("lambda: is a word of Python (give another with --name)"));
+  EXPECT_THAT(why("tuple"), HasSubstr("is a builtin of Python that the file may call"));
+  EXPECT_THAT(why("hashlib"), HasSubstr("is a name of the file's own"));
+  EXPECT_THAT(why("_kernel"), HasSubstr("names with _ in front are the file's own"));
+  EXPECT_EQ(why("double"), "");
 }
 
 TEST(ExportMlxPython, RefusesWhatMlxDoesNotTake) {
