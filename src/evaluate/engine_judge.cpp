@@ -198,10 +198,12 @@ Tried<std::vector<kernel::WorkloadTiming>> EngineJudge::model(
     times.back().ns[entries[i].choice] = modelled[i]->seconds * 1e9;
     index[{entries[i].workload->name, entries[i].choice}] = i;
   }
-  if (!select && program.choices().size() > 1)
+  if (!select && program.choices().size() > 1) {
     chosen_select = select_tunables(task_->definition, times, kLeastModelledGain);
-  else if (!select && program.choices().size() == 1 && !program.choices()[0].empty())
+    if (std::string text = describe_choices(times); !text.empty()) notes.push_back(std::move(text));
+  } else if (!select && program.choices().size() == 1 && !program.choices()[0].empty()) {
     chosen_select = {{std::nullopt, program.choices()[0]}};
+  }
   std::vector<kernel::WorkloadTiming> timings;
   for (const Workload& w : workloads) {
     const auto choice =
