@@ -88,19 +88,34 @@ Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judgi
       tiny_checks(prepared, tiny, {{"default", 0}}, how == Judging::trusted);
   KS_TRY_STEP(check_all(prepared, *truth_, checks, outcome.workload));
 
+  // Where nothing is to be selected by time, outputs are made while times are modelled.
+  const auto checks_of_outputs = [&] {
+    std::vector<Check> all_outputs;
+    for (const Workload& w : checked_)
+      all_outputs.push_back({&w, chosen(prepared, outcome.select, task_->definition, w, device_),
+                             task::Content{1, 0}, Look::traced_outputs});
+    return all_outputs;
+  };
+  Beside beside;
+  checks.clear();
+  if (how == Judging::candidate && prepared.choices().size() == 1) {
+    if (!prepared.choices()[0].empty()) outcome.select = {{std::nullopt, prepared.choices()[0]}};
+    checks = checks_of_outputs();
+    beside.jobs = jobs_of(prepared, *truth_, checks);
+  }
   progress(fmt::format("modelling, {} workloads", feedback.size()));
   outcome.stage = kernel::Stage::timing;
-  KS_TRIED(auto timings, model(prepared, feedback, nullptr, outcome.select, outcome.notes));
+  KS_TRIED(auto timings,
+           model(prepared, feedback, nullptr, outcome.select, outcome.notes, &beside));
 
   if (how == Judging::candidate) {
-    progress(fmt::format("outputs, {} workloads", feedback.size()));
     outcome.stage = kernel::Stage::feedback;
-    checks.clear();
-    for (std::size_t i = 0; i < feedback_.size(); ++i)
-      checks.push_back({&checked_[i],
-                        chosen(prepared, outcome.select, task_->definition, checked_[i], device_),
-                        task::Content{1, 0}, Look::traced_outputs});
-    KS_TRY_STEP(check_all(prepared, *truth_, checks, outcome.workload));
+    if (beside.jobs.empty()) {
+      progress(fmt::format("outputs, {} workloads", feedback.size()));
+      KS_TRY_STEP(check_all(prepared, *truth_, checks_of_outputs(), outcome.workload));
+    } else {
+      KS_TRY_STEP(compare_all(checks, *truth_, beside.outputs, outcome.workload));
+    }
     outcome.stage = kernel::Stage::timing;
   }
   kernel::Modelled modelled;
@@ -129,13 +144,23 @@ std::vector<EngineJudge::Check> EngineJudge::tiny_checks(
   return checks;
 }
 
-Tried<void> EngineJudge::check_all(const PreparedProgram& program, Truth& truth,
-                                   const std::vector<Check>& checks, std::string& at) {
+std::vector<EngineJob> EngineJudge::jobs_of(const PreparedProgram& program, Truth& truth,
+                                            const std::vector<Check>& checks) const {
   std::vector<EngineJob> jobs;
   for (const Check& check : checks)
     jobs.push_back({&program.program, &program.plan(check.workload->name, check.choice),
                     &truth.maker(*check.workload), check.content, check.look, check.schedule});
-  const auto results = runner_.run(jobs);
+  return jobs;
+}
+
+Tried<void> EngineJudge::check_all(const PreparedProgram& program, Truth& truth,
+                                   const std::vector<Check>& checks, std::string& at) {
+  return compare_all(checks, truth, runner_.run(jobs_of(program, truth, checks)), at);
+}
+
+Tried<void> EngineJudge::compare_all(const std::vector<Check>& checks, Truth& truth,
+                                     const std::vector<Tried<EngineRunner::Outputs>>& results,
+                                     std::string& at) const {
   for (std::size_t i = 0; i < checks.size(); ++i) {
     at = checks[i].workload->name;
     if (!results[i]) return std::unexpected(results[i].error());
@@ -170,7 +195,8 @@ Tried<void> EngineJudge::check_outputs(const Check& check, Truth& truth,
 /// Every legal choice where nothing is selected yet, else the selected ones.
 Tried<std::vector<kernel::WorkloadTiming>> EngineJudge::model(
     const PreparedProgram& program, const std::vector<Workload>& workloads,
-    const kernel::Select* select, kernel::Select& chosen_select, std::vector<std::string>& notes) {
+    const kernel::Select* select, kernel::Select& chosen_select, std::vector<std::string>& notes,
+    Beside* beside) {
   struct Entry {
     const Workload* workload;
     kernel::TunableChoice choice;
@@ -188,7 +214,10 @@ Tried<std::vector<kernel::WorkloadTiming>> EngineJudge::model(
                       Look::outputs,
                       {}});
     }
-  const auto modelled = runner_.model(jobs);
+  EngineRunner::Results results =
+      runner_.model_and_run(jobs, beside ? beside->jobs : std::vector<EngineJob>());
+  if (beside) beside->outputs = std::move(results.outputs);
+  const auto& modelled = results.modelled;
   std::vector<ChoiceTimes> times;
   std::map<std::pair<std::string, kernel::TunableChoice>, std::size_t> index;
   for (std::size_t i = 0; i < entries.size(); ++i) {

@@ -69,16 +69,27 @@ class EngineJudge {
                                  const std::vector<kernel::Workload>& tiny,
                                  const std::vector<simt::ScheduleChoice>& schedules,
                                  bool skip_long) const;
+  std::vector<EngineJob> jobs_of(const PreparedProgram& program, Truth& truth,
+                                 const std::vector<Check>& checks) const;
   /// The first that fails ends it; its workload goes to `at`.
+  Tried<void> compare_all(const std::vector<Check>& checks, Truth& truth,
+                          const std::vector<Tried<EngineRunner::Outputs>>& results,
+                          std::string& at) const;
   Tried<void> check_all(const PreparedProgram& program, Truth& truth,
                         const std::vector<Check>& checks, std::string& at);
   Tried<void> check_outputs(const Check& check, Truth& truth,
                             const EngineRunner::Outputs& outputs) const;
+  /// `outputs`: of jobs to run beside, and what they left.
+  struct Beside {
+    std::vector<EngineJob> jobs;
+    std::vector<Tried<EngineRunner::Outputs>> outputs;
+  };
   Tried<std::vector<kernel::WorkloadTiming>> model(const PreparedProgram& program,
                                                    const std::vector<kernel::Workload>& workloads,
                                                    const kernel::Select* select,
                                                    kernel::Select& chosen_select,
-                                                   std::vector<std::string>& notes);
+                                                   std::vector<std::string>& notes,
+                                                   Beside* beside = nullptr);
   kernel::WorkloadTiming timing_of(const kernel::Workload& workload,
                                    const kernel::TunableChoice& choice, double seconds) const;
 

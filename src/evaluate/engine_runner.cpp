@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -111,19 +113,31 @@ target::GpuLaunch launch_of(const kernel::BoundLaunch& bound) {
   return launch;
 }
 
-/// f(job) for each, on so many threads; results in their order.
-template <class Result, class F>
-std::vector<Tried<Result>> on_threads(std::span<const EngineJob> jobs, std::size_t threads, F&& f) {
-  std::vector<Tried<Result>> results(jobs.size(), lost("not run"));
+/// f(i) for each of `order`, begun in that order, on so many threads.
+template <class F>
+void on_threads(const std::vector<std::size_t>& order, std::size_t threads, F&& f) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    for (std::size_t i; (i = next.fetch_add(1)) < jobs.size();) results[i] = f(jobs[i]);
+    for (std::size_t i; (i = next.fetch_add(1)) < order.size();) f(order[i]);
   };
   std::vector<std::jthread> others;
-  for (std::size_t t = 1; t < std::min(threads, jobs.size()); ++t) others.emplace_back(work);
+  for (std::size_t t = 1; t < std::min(threads, order.size()); ++t) others.emplace_back(work);
   work();
-  others.clear();
-  return results;
+}
+
+std::int64_t size_of(const EngineJob& job) {
+  std::int64_t bytes = 0;
+  for (const kernel::TensorShape& tensor : job.maker->tensors())
+    bytes += static_cast<std::int64_t>(tensor.bytes());
+  return bytes;
+}
+
+/// Their numbers, those that take longest first: what is left for one CPU at the end is short.
+std::vector<std::size_t> longest_first(std::span<const EngineJob> jobs) {
+  std::vector<std::size_t> order(jobs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return size_of(jobs[i]); });
+  return order;
 }
 
 }  // namespace
@@ -145,13 +159,21 @@ std::vector<simt::ProgramTensor> program_tensors(const task::InputMaker& maker,
 }
 
 std::vector<Tried<EngineRunner::Outputs>> EngineRunner::run(std::span<const EngineJob> jobs) const {
-  return on_threads<Outputs>(jobs, jobs_, [&](const EngineJob& job) { return run_one(job); });
+  return model_and_run({}, jobs).outputs;
 }
 
-std::vector<Tried<target::ModelledProgram>> EngineRunner::model(
-    std::span<const EngineJob> jobs) const {
-  return on_threads<target::ModelledProgram>(jobs, jobs_,
-                                             [&](const EngineJob& job) { return model_one(job); });
+EngineRunner::Results EngineRunner::model_and_run(std::span<const EngineJob> models,
+                                                  std::span<const EngineJob> runs) const {
+  Results results{{models.size(), lost("not run")}, {runs.size(), lost("not run")}};
+  std::vector<std::size_t> order = longest_first(models);
+  for (const std::size_t i : longest_first(runs)) order.push_back(models.size() + i);
+  on_threads(order, jobs_, [&](std::size_t i) {
+    if (i < models.size())
+      results.modelled[i] = model_one(models[i]);
+    else
+      results.outputs[i - models.size()] = run_one(runs[i - models.size()]);
+  });
+  return results;
 }
 
 Tried<EngineRunner::Outputs> EngineRunner::run_one(const EngineJob& job) const {

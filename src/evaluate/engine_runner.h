@@ -48,10 +48,15 @@ class EngineRunner {
   static constexpr std::size_t kMostLaunches = 256;
 
   using Outputs = std::map<std::string, std::string>;  ///< bytes of each output
+  struct Results {
+    std::vector<Tried<target::ModelledProgram>> modelled;
+    std::vector<Tried<Outputs>> outputs;
+  };
   /// What each job left, in their order; findings are Unsafe, an error of the source CompileFailed.
   std::vector<Tried<Outputs>> run(std::span<const EngineJob> jobs) const;
-  /// The modelled time of each, from a sample of its groups.
-  std::vector<Tried<target::ModelledProgram>> model(std::span<const EngineJob> jobs) const;
+  /// The modelled time of each of `models`, from a sample of its groups, and what each of `runs`
+  /// left: at once, as no CPU is to wait for the last of one kind.
+  Results model_and_run(std::span<const EngineJob> models, std::span<const EngineJob> runs) const;
 
   std::size_t jobs() const { return jobs_; }
 

@@ -49,6 +49,12 @@ std::string device_header(std::string_view name) {
 
 bool of_cuda(std::string_view header) { return header.starts_with("ks_cuda"); }
 
+std::string main_header(Dialect dialect) {
+  return dialect == Dialect::cuda ? "ks_cuda.h" : "ks_kernel.h";
+}
+
+constexpr const char* kLibrary = "library.o";
+
 }  // namespace
 
 CompileRequest preprocessing_cuda(const Case& all, const cuda::EmptyHeaders& empty) {
@@ -167,20 +173,35 @@ std::vector<std::string> traced_flags(Dialect dialect) {
   return flags;
 }
 
-/// Our headers, parsed once for all kernels.
-CompileRequest prelude(std::vector<std::string> flags, Dialect dialect) {
+/// With our headers beside it.
+CompileRequest with_headers(std::vector<std::string> flags, Dialect dialect) {
   CompileRequest request;
-  const bool is_cuda = dialect == Dialect::cuda;
   for (const auto& [name, text] : kDeviceHeaders)
-    if (std::string_view(name).starts_with("ks_") && (is_cuda || !of_cuda(name)))
+    if (std::string_view(name).starts_with("ks_") && (dialect == Dialect::cuda || !of_cuda(name)))
       request.files.emplace_back(name, text);
   request.files.emplace_back("ks_swizzle.h", msl::swizzle_header());
-  request.main = is_cuda ? "ks_cuda.h" : "ks_kernel.h";
   request.flags = std::move(flags);
+  return request;
+}
+
+CompileRequest prelude(std::vector<std::string> flags, Dialect dialect) {
+  CompileRequest request = with_headers(std::move(flags), dialect);
+  request.main = main_header(dialect);
   // The headers stand in a folder that is gone when the prelude is used: it carries them.
   request.flags.insert(request.flags.end(),
                        {"-Xclang", "-fmodules-embed-all-files", "-x", "c++-header"});
   request.output = "prelude.pch";
+  return request;
+}
+
+CompileRequest device_library(std::vector<std::string> flags, Dialect dialect) {
+  CompileRequest request = with_headers(std::move(flags), dialect);
+  request.main = "library.cpp";
+  request.files.emplace_back(request.main, fmt::format("#define KS_LIBRARY\n#include \"{}\"\n"
+                                                       "#include \"ks_library.h\"\n",
+                                                       main_header(dialect)));
+  request.flags.insert(request.flags.end(), {"-c", "-ffunction-sections", "-x", "c++"});
+  request.output = kLibrary;
   return request;
 }
 
@@ -200,14 +221,17 @@ CompileRequest compilation(const std::string& source, std::vector<std::string> f
 
 /// The linker itself: clang, to link too, would start itself a second time. What the object lacks
 /// (the C library's functions of numbers, the compiler's of half) the worker has.
-CompileRequest linking(const toolchain::Built& object) {
+CompileRequest linking(const toolchain::Built& object, const toolchain::Built& library) {
   CompileRequest request;
   request.built.emplace_back("kernel.o", object);
+  request.built.emplace_back(kLibrary, library);
+  request.libraries = {kLibrary};
   request.main = "kernel.o";
   request.flags = {"-shared"};
 #ifdef __APPLE__
-  request.flags.insert(request.flags.end(), {"-undefined", "dynamic_lookup"});
+  request.flags.insert(request.flags.end(), {"-undefined", "dynamic_lookup", "-Wl,-dead_strip"});
 #else
+  request.flags.emplace_back("--gc-sections");  // of the library, what the kernel calls
   request.program = tool("ld");
 #endif
   return request;
@@ -218,10 +242,18 @@ CompileRequest lowering(std::string text) {
   request.files.emplace_back("kernel.ll", std::move(text));
   request.main = "kernel.ll";
   request.flags = {
-    "-O1",
+    // It went through the optimizer before it was instrumented. Instructions are chosen without more
+    // of that, registers with care: half the time of -O1 for code that is as fast within the noise.
+    "-O0",
+    "-mllvm",
+    "-fast-isel=false",
+    "-mllvm",
+    "-optimize-regalloc",
+    "-mllvm",
+    "-regalloc=basic",
     "-c",
     "-Xclang",
-    "-disable-llvm-passes",  // it went through them before it was instrumented
+    "-disable-llvm-passes",
     "-fPIC",
     "-w",
 #if defined(__x86_64__)

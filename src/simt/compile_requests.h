@@ -14,10 +14,12 @@ std::vector<std::string> compile_flags(const BuildOptions& options, Dialect dial
 std::vector<std::string> traced_flags(Dialect dialect);
 /// Our headers, parsed once for all kernels.
 toolchain::CompileRequest prelude(std::vector<std::string> flags, Dialect dialect);
+/// What kernels call in them, compiled once for all kernels.
+toolchain::CompileRequest device_library(std::vector<std::string> flags, Dialect dialect);
 toolchain::CompileRequest compilation(const std::string& source, std::vector<std::string> flags,
                                       const std::string& prelude);
 /// LLVM's text to an object.
 toolchain::CompileRequest lowering(std::string text);
-toolchain::CompileRequest linking(const toolchain::Built& object);
+toolchain::CompileRequest linking(const toolchain::Built& object, const toolchain::Built& library);
 
 }  // namespace ksearch::simt

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -43,12 +44,7 @@ double value_of(const Init& init, std::uint64_t i) {
                                             static_cast<std::uint64_t>(init.high - init.low));
     case Init::Kind::uniform:
       return init.low + (init.high - init.low) * unit(init.seed, i, 0);
-    case Init::Kind::normal: {
-      // Twelve uniform numbers less six; multiples of 2^-24, so their sum is exact in any way.
-      std::uint64_t sum = 0, x = first_draw(init.seed, i);
-      for (int k = 0; k < 12; ++k, x += kDrawStep) sum += mixed(x) >> 40;
-      return init.mean + init.deviation * (static_cast<double>(sum) / 16777216.0 - 6);
-    }
+    case Init::Kind::normal:  // see fill_normal
     case Init::Kind::none:
     case Init::Kind::bytes:
     case Init::Kind::file:
@@ -115,6 +111,34 @@ void put_element(kernel::DType type, std::span<std::byte> bytes, std::size_t i, 
   }
 }
 
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+#define KSEARCH_WIDE __attribute__((target_clones("arch=skylake-avx512", "avx2", "default")))
+#else
+#define KSEARCH_WIDE
+#endif
+
+constexpr std::size_t kBlock = 256;
+
+/// Of elements `first` and on, twelve uniform numbers each: multiples of 2^-24, so that their sum
+/// is exact in any order.
+KSEARCH_WIDE void sum_draws(std::uint64_t seed, std::uint64_t first,
+                            std::array<std::uint64_t, kBlock>& sums) {
+  sums.fill(0);
+  for (std::uint64_t k = 0; k < 12; ++k)
+    for (std::size_t i = 0; i < kBlock; ++i)
+      sums[i] += mixed(first_draw(seed, first + i) + k * kDrawStep) >> 40;
+}
+
+void fill_normal(const Init& init, kernel::DType type, std::span<std::byte> bytes,
+                 std::size_t count) {
+  std::array<std::uint64_t, kBlock> sums;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % kBlock == 0) sum_draws(init.seed, i, sums);
+    const double unit_normal = static_cast<double>(sums[i % kBlock]) / 16777216.0 - 6;
+    put_element(type, bytes, i, init.mean + init.deviation * unit_normal);
+  }
+}
+
 }  // namespace
 
 std::uint64_t draw(std::uint64_t seed, std::uint64_t i, std::uint64_t k) {
@@ -149,7 +173,10 @@ base::Result<void> fill(const Buffer& buffer, std::span<std::byte> bytes) {
                                                       init.values->size(), count));
   if (init.kind == Init::Kind::ints && !init.values && !(init.high >= init.low + 1))
     return base::usage_error(buffer.name, "hi is above lo");
-  for (std::size_t i = 0; i < count; ++i) put_element(buffer.dtype, bytes, i, value_of(init, i));
+  if (init.kind == Init::Kind::normal)
+    fill_normal(init, buffer.dtype, bytes, count);
+  else
+    for (std::size_t i = 0; i < count; ++i) put_element(buffer.dtype, bytes, i, value_of(init, i));
   return {};
 }
 

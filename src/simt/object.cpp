@@ -66,6 +66,14 @@ base::Result<Built> compile(const toolchain::Builder& builder, const Prepared& p
   return *compiled;
 }
 
+/// With what all kernels compiled with `flags` share.
+base::Result<Built> link(const toolchain::Builder& builder, const Prepared& prepared,
+                         const std::vector<std::string>& flags, const Built& object) {
+  KS_TRY(const Built library,
+         build(builder, device_library(flags, prepared.dialect), "simt/device"));
+  return build(builder, linking(object, library), prepared.file);
+}
+
 }  // namespace
 
 base::Result<toolchain::Compiler> find_clang(const os::Environment& environment) {
@@ -109,22 +117,23 @@ base::Result<Prepared> prepare(const toolchain::Builder& builder, const Case& al
 base::Result<std::filesystem::path> build_object(const toolchain::Builder& builder,
                                                  const Prepared& prepared,
                                                  const BuildOptions& options) {
-  KS_TRY(const Built object,
-         compile(builder, prepared, compile_flags(options, prepared.dialect), false));
-  KS_TRY(const Built library, build(builder, linking(object), prepared.file));
-  return library.file;
+  const std::vector<std::string> flags = compile_flags(options, prepared.dialect);
+  KS_TRY(const Built object, compile(builder, prepared, flags, false));
+  KS_TRY(const Built linked, link(builder, prepared, flags, object));
+  return linked.file;
 }
 
 base::Result<TracedObject> build_traced(const toolchain::Builder& builder,
                                         const Prepared& prepared) {
-  KS_TRY(const Built text, compile(builder, prepared, traced_flags(prepared.dialect), true));
+  const std::vector<std::string> flags = traced_flags(prepared.dialect);
+  KS_TRY(const Built text, compile(builder, prepared, flags, true));
   const TracedCache cache(text);
   if (auto known = cache.find()) return std::move(*known);
   KS_TRY(const std::string program, os::read_file(text.file));
   KS_TRY(ir::Instrumented instrumented, ir::instrument(program));
   KS_TRY(const Built object, build(builder, lowering(std::move(instrumented.text)), prepared.file));
-  KS_TRY(const Built library, build(builder, linking(object), prepared.file));
-  TracedObject traced{library.file, std::move(instrumented)};
+  KS_TRY(const Built linked, link(builder, prepared, flags, object));
+  TracedObject traced{linked.file, std::move(instrumented)};
   cache.keep(traced);
   return traced;
 }

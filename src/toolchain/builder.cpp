@@ -86,8 +86,7 @@ base::Result<std::variant<Built, CompileFault>> Builder::build(
     return Built{result, id, true, seconds()};
   }
 
-  // Looking through thousands of builds takes longer than finding one.
-  std::call_once(*pruned_, [&] { prune_builds(cache_ / "build", kCacheLimit); });
+  std::call_once(*pruned_, [&] { prune_when_due(cache_ / "build", kCacheLimit); });
   KS_TRY(os::TempFolder work, os::TempFolder::create("compile", cache_ / "work"));
   for (const auto& [path, text] : request.files) {
     KS_CHECK(plain_relative(path), "source paths are checked when a program is parsed");

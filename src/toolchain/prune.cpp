@@ -4,6 +4,8 @@
 #include <system_error>
 #include <vector>
 
+#include "os/files.h"
+
 namespace ksearch::toolchain {
 namespace fs = std::filesystem;
 
@@ -36,6 +38,17 @@ std::uintmax_t prune_builds(const fs::path& builds, std::uintmax_t limit_bytes) 
     if (fs::remove_all(e.path, code); !code) gone += e.bytes;
   }
   return gone;
+}
+
+void prune_when_due(const fs::path& builds, std::uintmax_t limit_bytes,
+                    std::chrono::seconds interval) {
+  const fs::path stamp = builds / "pruned";
+  const auto now = fs::file_time_type::clock::now();
+  std::error_code code;
+  const auto last = fs::last_write_time(stamp, code);
+  if (!code && last <= now && now - last < interval) return;
+  prune_builds(builds, limit_bytes);
+  if (fs::exists(builds, code)) static_cast<void>(os::write_file(stamp, ""));
 }
 
 }  // namespace ksearch::toolchain

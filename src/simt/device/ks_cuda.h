@@ -2,9 +2,9 @@
 // else is a value, in order.
 #pragma once
 #include "ks_cuda_groups.h"
+#include "ks_cuda_instances.h"
 #include "ks_cuda_ptx.h"
 #include "ks_cuda_wmma.h"
-#include "ks_trace.h"
 
 namespace ks {
 

@@ -1,49 +1,13 @@
 // Calls a kernel with the arguments of a launch, and shows the engine what there is to call.
 #pragma once
 #include "ks_atomic.h"
+#include "ks_instances.h"
 #include "ks_internal.h"
 #include "ks_simdgroup_matrix.h"
-#include "ks_trace.h"
 
 namespace ks {
 
-KS_PLAIN inline Dim attribute(const Thread& t, Attribute which) {
-  switch (which) {
-    case Attribute::position_in_group:
-      return t.position_in_group;
-    case Attribute::group_position:
-      return t.group_position;
-    case Attribute::position_in_grid:
-      return t.position_in_grid;
-    case Attribute::group_size:
-      return t.group_size;
-    case Attribute::dispatch_group_size:
-      return t.dispatch_group_size;
-    case Attribute::groups:
-      return t.groups;
-    case Attribute::grid_size:
-      return t.grid_size;
-    case Attribute::grid_origin:
-      return {0, 0, 0};
-    case Attribute::index_in_group:
-      return {t.index_in_group, 0, 0};
-    case Attribute::lane:
-      return {t.lane, 0, 0};
-    case Attribute::simdgroup:
-      return {t.simdgroup, 0, 0};
-    case Attribute::simdgroups:
-      return {t.simdgroups, 0, 0};
-    case Attribute::simdgroup_size:
-      return {32, 0, 0};
-    case Attribute::quad_lane:
-      return {t.index_in_group % 4, 0, 0};
-    case Attribute::quad:
-      return {t.index_in_group / 4, 0, 0};
-    case Attribute::quads:
-      return {(t.group_size.x * t.group_size.y * t.group_size.z + 3) / 4, 0, 0};
-  }
-  __builtin_unreachable();
-}
+KS_PLAIN Dim attribute(const Thread& t, Attribute which);  // ks_library.h
 
 template <class A>
 struct FromDim {

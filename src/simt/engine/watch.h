@@ -24,7 +24,7 @@ struct Use {
 };
 
 /// Where an undefined value came from; with the place in the object's code in the origin words of
-/// memory. ks_hooks.h writes them too.
+/// memory. ks_library.h writes them too.
 enum class OriginKind : std::uint32_t { none = 0, lane = 1, variable = ks::kOriginVariable };
 inline constexpr std::uint32_t kOriginPlaceBits = ks::kOriginPlaceBits;
 inline constexpr std::uint32_t kOriginPlaceMask = (1u << kOriginPlaceBits) - 1;

@@ -8,15 +8,20 @@
 #include "simt/ir/device_headers.h"
 #include "simt/ir/operation.h"
 #include "simt/ir/registers.h"
+#include "simt/ir/root.h"
 #include "simt/ir/type.h"
 
 namespace ksearch::simt::ir {
 namespace {
 
-constexpr int kMostDefinitions = 64;        // followed from a pointer to what it points into
-constexpr std::uint32_t kStore = 1u << 16;  // beside the bytes: see ks_trace.h
+constexpr std::uint32_t kStore = 1u << 16;  // beside the bytes: see ks_library.h
 
-enum class Root { shared, own, ours };
+/// What is called of ks_library.h.
+constexpr std::string_view kCalled = R"(
+declare ptr @ks_trace_counters()
+declare void @ks_trace_access(ptr, i32, i32)
+declare void @ks_trace_range(ptr, i32, i64, i32)
+)";
 
 /// Numbers for things in the order in which they come.
 template <class T>
@@ -44,13 +49,12 @@ class Instrumenter {
     for (const Function& function : module_.functions())
       if (is_kernel_code(function)) add_function(function);
     result_.text = with_insertions();
+    result_.text += kCalled;
     result_.text += metadata_;
     return std::move(result_);
   }
 
  private:
-  using Definitions = std::unordered_map<std::string_view, const Instruction*>;
-
   /// Whether anything in it is the author's. What our functions do for other lanes is not, even on
   /// a type of the author's.
   bool is_kernel_code(const Function& function) const {
@@ -136,33 +140,6 @@ class Instrumenter {
         return true;
     }
     return false;
-  }
-
-  /// The address of a load, the base of an element's.
-  static std::string_view pointer_of(const Instruction& instruction) {
-    const std::vector<std::string_view>& all = instruction.words;
-    for (std::size_t k = 0; k + 1 < all.size(); ++k)
-      if (all[k] == "ptr" && all[k + 1] != "ptr") return all[k + 1];
-    return {};
-  }
-
-  static Root root(std::string_view pointer, const Definitions& definitions) {
-    for (int i = 0; i < kMostDefinitions; ++i) {
-      if (pointer.empty() || pointer.front() != '%') return Root::ours;
-      const auto found = definitions.find(pointer);
-      if (found == definitions.end()) return Root::shared;
-      const Instruction& made = *found->second;
-      if (made.opcode == "alloca") return Root::own;
-      // The address of a variable that each OS thread has.
-      if (callee(made).starts_with("@llvm.threadlocal.address")) return Root::ours;
-      if (made.opcode != "getelementptr" && made.opcode != "load") return Root::shared;
-      const std::string_view from = pointer_of(made);
-      // A pointer that a variable of ours holds: the lane, the engine.
-      if (made.opcode == "load")
-        return root(from, definitions) == Root::ours ? Root::ours : Root::shared;
-      pointer = from;
-    }
-    return Root::shared;
   }
 
   template <class Add>
@@ -251,8 +228,8 @@ class Instrumenter {
 }  // namespace
 
 base::Result<Instrumented> instrument(std::string_view text) {
-  if (text.find("@ks_trace_access(") == std::string_view::npos)
-    return base::internal_error("trace", "the compiled kernel has no ks_trace_access");
+  if (text.find("\ndefine ") == std::string_view::npos)
+    return base::internal_error("trace", "the compiled kernel has no function");
   return Instrumenter(text).run();
 }
 

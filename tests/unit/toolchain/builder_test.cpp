@@ -148,6 +148,24 @@ TEST(PruneBuilds, RemovesTheLongestUnusedFirstAndNothingOfToday) {
   EXPECT_EQ(prune_builds(folder.path() / "missing", 0), 0u);
 }
 
+TEST(PruneBuilds, LooksThroughThemOnceAnInterval) {
+  const auto folder = *os::TempFolder::create("ks-prune");
+  const auto old_entry = [&] {
+    const fs::path path = folder.path() / "ab" / "old";
+    EXPECT_TRUE(os::write_file(path / "kernel.so", std::string(1000, 'x')));
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(99));
+    return path;
+  };
+  prune_when_due(folder.path(), 500);
+  const fs::path first = old_entry();
+  prune_when_due(folder.path(), 500);
+  EXPECT_TRUE(fs::exists(first));
+  fs::last_write_time(folder.path() / "pruned",
+                      fs::file_time_type::clock::now() - std::chrono::hours(2));
+  prune_when_due(folder.path(), 500);
+  EXPECT_FALSE(fs::exists(first));
+}
+
 TEST(FindCompiler, SaysWhatToDoWhereThereIsNone) {
   const auto compiler = find_compiler({{"PATH", "/nowhere"}});
   ASSERT_FALSE(compiler);
