@@ -1,19 +1,20 @@
 #include "attention_loop.h"
 
 #include <cmath>
+#include <vector>
 
 namespace ksearch::bench {
 
-void attention_loop(const std::vector<float>& q, const std::vector<float>& k,
-                    const std::vector<float>& v, std::vector<float>& o, int heads, int length) {
+void attention_loop(const float* q, const float* k,
+                    const float* v, float* o, int heads, int length) {
   constexpr int kDim = 64;
   std::vector<float> score(static_cast<std::size_t>(length));
   for (int h = 0; h < heads; ++h) {
-    const float* keys = k.data() + h * length * kDim;
-    const float* values = v.data() + h * length * kDim;
+    const float* keys = k + h * length * kDim;
+    const float* values = v + h * length * kDim;
     for (int i = 0; i < length; ++i) {
-      const float* query = q.data() + (h * length + i) * kDim;
-      float* out = o.data() + (h * length + i) * kDim;
+      const float* query = q + (h * length + i) * kDim;
+      float* out = o + (h * length + i) * kDim;
       float most = -INFINITY, total = 0;
       for (int j = 0; j < length; ++j) {
         float sum = 0;

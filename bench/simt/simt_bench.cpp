@@ -113,8 +113,12 @@ int run(const std::string& only) {
                            {"untraced, 2 threads", {.watch = false, .jobs = 2}},
                            {"traced", {.watch = true, .jobs = 1}},
                            {"traced, 2 threads", {.watch = true, .jobs = 2}}};
-  std::vector<float> q(kHeads * kLength * kDim), k(q), v(q), o(q);
-  for (std::size_t i = 0; i < q.size(); ++i) {
+  // At different places of a page each: a store waits for a load from the same place of another.
+  constexpr std::size_t kCount = kHeads * kLength * kDim, kApart = kCount + 272;
+  std::vector<float> all_four(4 * kApart);
+  float *const q = all_four.data(), *const k = q + kApart, *const v = k + kApart,
+        *const o = v + kApart;
+  for (std::size_t i = 0; i < kCount; ++i) {
     q[i] = std::sin(static_cast<float>(i));
     k[i] = std::cos(static_cast<float>(3 * i));
     v[i] = std::sin(static_cast<float>(7 * i));
