@@ -459,8 +459,9 @@ TEST_F(Findings_, TheTraceCountsBytesAsOnPaper) {
 TEST_F(Findings_, WhatIsNotBoundIsAnErrorNotACrash) {
   EXPECT_EQ(error(make("kernel void k(device float* y [[buffer(3)]]) { y[0] = 1; }\n", 1, 1,
                        {"y=f32:1"})),
-            "k: nothing is bound to buffer 3 (give it one with --buffer; in a case.json a buffer with this "
-      "index, or bind)");
+            "k: nothing is bound to buffer 3 (give it one with --buffer; in a case.json a buffer "
+            "with this "
+            "index, or bind)");
 }
 
 TEST_F(Findings_, ACompilersErrorNamesTheLine) {
