@@ -6,6 +6,7 @@
 #include "cli/agent_run.h"
 #include "engineer/describe.h"
 #include "engineer/read_answer.h"
+#include "engineer/recorded_agent.h"
 #include "search/figures.h"
 
 namespace ksearch::cli {
@@ -61,11 +62,15 @@ base::Result<const search::Request*> AgentRun::open_request(std::uint64_t id) co
   return request;
 }
 
-base::Json AgentRun::accept(std::uint64_t id, decltype(search::Answered::reply) reply,
-                            std::string what) {
-  inbox_.push_back(search::Answered{id, std::move(reply)});
+/// What is accepted is kept before the search hears it.
+base::Result<base::Json> AgentRun::accept(const search::Request& request, const std::string& text,
+                                          decltype(search::Answered::reply) reply,
+                                          std::string what) {
+  KS_RETURN_IF_ERROR(engineer::keep_answer(
+      *calls_, engineer::agent_letter(request.id, request.asked, *question_), text));
+  inbox_.push_back(search::Answered{request.id, std::move(reply)});
   changed_.notify_all();
-  return {{"accepted", true}, {"what", std::move(what)}};
+  return base::Json{{"accepted", true}, {"what", std::move(what)}};
 }
 
 base::Result<base::Json> AgentRun::submit(std::uint64_t id, const std::string& text) {
@@ -77,27 +82,21 @@ base::Result<base::Json> AgentRun::submit(std::uint64_t id, const std::string& t
   if (const auto* code = std::get_if<engineer::CodeRequest>(&request->what)) {
     auto answer = engineer::read_code_answer(llm::RawReply{text}, *code, task_.definition);
     if (!answer) return refused(answer.error());
-    if (const auto* none = std::get_if<engineer::Exhausted>(&answer->what))
-      return accept(id, engineer::CodeReply{*none, {}, answer->notes}, "exhausted");
-    auto& program = std::get<kernel::Program>(answer->what);
-    const std::string hash = program.hash();
-    return accept(id, engineer::CodeReply{std::move(program), {}, answer->notes},
-                  "program " + hash);
+    const auto* program = std::get_if<kernel::Program>(&answer->what);
+    std::string what = program ? "program " + program->hash() : "exhausted";
+    return accept(*request, text, engineer::code_reply(std::move(*answer)), std::move(what));
   }
   const auto& plan = std::get<engineer::PlanRequest>(request->what);
   const tree::Tree& tree = engine_->tree();
   auto read =
       engineer::read_plan_answer(llm::RawReply{text}, engineer::asks_for_tree(plan, tree), tree);
   if (!read) return refused(read.error().message);
-  if (read->script.ops.empty() && read->refused.empty())
-    return accept(id, engineer::PlanReply{engineer::Nothing{read->why}, {}, read->notes},
-                  "nothing to add");
   const std::string faults =
       engineer::refusals_text(engineer::rehearse(tree, read->script, plan), read->refused);
   if (!faults.empty()) return refused(faults);
   const std::size_t count = read->script.ops.size();
-  return accept(id, engineer::PlanReply{std::move(read->script), {}, read->notes},
-                fmt::format("{} operations", count));
+  return accept(*request, text, engineer::plan_reply(std::move(*read)),
+                count == 0 ? "nothing to add" : fmt::format("{} operations", count));
 }
 
 base::Result<base::Json> AgentRun::submit_program(std::uint64_t id, base::Json plan,
@@ -108,12 +107,12 @@ base::Result<base::Json> AgentRun::submit_program(std::uint64_t id, base::Json p
   if (!code)
     return base::usage_error(fmt::format("request {}", id), "asks for a plan, not for a program",
                              "answer it with submit_answer");
+  const std::string text = engineer::submitted_text(plan, files);
   auto answer =
       engineer::read_code_answer(std::move(plan), std::move(files), *code, task_.definition);
   if (!answer) return base::Json{{"accepted", false}, {"why", answer.error()}};
-  auto& program = std::get<kernel::Program>(answer->what);
-  const std::string hash = program.hash();
-  return accept(id, engineer::CodeReply{std::move(program), {}, answer->notes}, "program " + hash);
+  std::string what = "program " + std::get<kernel::Program>(answer->what).hash();
+  return accept(*request, text, engineer::code_reply(std::move(*answer)), std::move(what));
 }
 
 base::Result<base::Json> AgentRun::outcome(const std::string& hash) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "cli/run_info.h"
+#include "engineer/recorded_agent.h"
+#include "search/driver_base.h"
 #include "search/recorder.h"
 
 namespace ksearch::cli {
@@ -22,15 +24,17 @@ bool is_question(const search::Request& request) {
 base::Result<std::unique_ptr<AgentRun>> AgentRun::start(const Context& context,
                                                         AgentRunOptions options) {
   std::filesystem::path task_folder;
+  std::optional<store::Claim> claim;
   if (options.resume) {
     KS_TRY(const store::RunData data, store::read_run(options.folder));
     options.on = options_of(data.info);
     options.catalog = data.info.engineer.starts_with("catalog");
     task_folder = data.info.task_folder;
   } else {
-    KS_RETURN_IF_ERROR(store::Run::can_create(options.folder));
     KS_TRY(const task::Task task, open_task(context.home, options.on.task, options.on.target));
     task_folder = task.folder;
+    KS_TRY(store::Claim taken, store::Claim::take(options.folder));
+    claim.emplace(std::move(taken));
   }
   KS_TRY(task::Task task, task::load_task(task_folder, options.on.target));
   if (!options.on.where.empty()) KS_RETURN_IF_ERROR(task::keep_where(task, options.on.where));
@@ -39,6 +43,7 @@ base::Result<std::unique_ptr<AgentRun>> AgentRun::start(const Context& context,
          engineer::load_catalog(
              context.home.catalog_folder(run->task_, dialect_for(run->options_.on.target)),
              run->task_.definition));
+  run->claim_ = std::move(claim);
   run->thread_ = std::thread([raw = run.get()] { raw->work(); });
   return run;
 }
@@ -121,9 +126,11 @@ base::Result<void> AgentRun::open(std::unique_ptr<evaluate::OpenedSession>& sess
     if (!options_.catalog) config.first_nodes = kFirstNodes;
     KS_TRY(engine_, search::Engine::make(config));
     KS_TRY(const auto python, context_.home.python(options_.on.python));
-    KS_TRY(run_,
-           store::Run::create(folder_, run_info(run, *session, config, catalog_, folder_, python)));
+    KS_TRY(run_, store::Run::create(std::move(*claim_),
+                                    run_info(run, *session, config, catalog_, folder_, python)));
+    claim_.reset();
   }
+  KS_TRY(calls_, engineer::CallLog::open(folder_ / "calls.jsonl"));
   KS_RETURN_IF_ERROR(run_->replace_file(
       "baselines.json", base::to_text(evaluate::to_json(session->session().baselines()))));
   KS_TRY(prompts_,
@@ -176,6 +183,7 @@ base::Result<void> AgentRun::ask(std::unique_lock<std::mutex>& lock, const searc
     }
   }
   if (question_of_ != request.id) {
+    if (auto kept = kept_answer(request)) return tell(std::move(*kept));
     question_ = plan ? prompts_->plan(*plan, engine_->tree()) : prompts_->code(*code);
     question_of_ = request.id;
     changed_.notify_all();
@@ -193,6 +201,16 @@ base::Result<void> AgentRun::ask(std::unique_lock<std::mutex>& lock, const searc
   return {};
 }
 
+/// An answer that was accepted, and not told before the server was killed. The lock is held.
+std::optional<search::Answered> AgentRun::kept_answer(const search::Request& request) const {
+  if (calls_->letter(request.id, 0).calls.empty()) return std::nullopt;
+  engineer::RecordedAgent agent(&*prompts_, &task_.definition, calls_.get());
+  const search::Hands hands{&agent, &agent, {}, {}};
+  search::Answered answered = search::think(hands, request, engine_->tree());
+  if (search::is_lost(answered)) return std::nullopt;  // to another question
+  return answered;
+}
+
 /// The lock is held.
 base::Result<void> AgentRun::tell(decltype(search::Told::what) what) {
   const search::Told told{std::max(elapsed(), engine_->spent().wall), std::move(what)};
@@ -205,8 +223,8 @@ base::Result<void> AgentRun::tell(decltype(search::Told::what) what) {
     if (std::string line = event::summary(event); !line.empty()) news_.push_back(std::move(line));
   }
   while (news_.size() > kNewsLines) news_.pop_front();
-  // An edit may have changed what is asked: the question is written anew.
-  if (!engine_->request(question_of_)) {
+  // An edit changes what questions tell of: they are written anew.
+  if (!engine_->request(question_of_) || std::holds_alternative<search::Edited>(told.what)) {
     question_.reset();
     question_of_ = 0;
   }

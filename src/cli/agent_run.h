@@ -16,6 +16,7 @@
 
 #include "cli/drive.h"
 #include "cli/options.h"
+#include "engineer/call_log.h"
 #include "search/recorder.h"
 
 namespace ksearch::cli {
@@ -74,7 +75,9 @@ class AgentRun {
   void set_now(std::string_view what);
   std::chrono::nanoseconds elapsed() const;
   base::Result<const search::Request*> open_request(std::uint64_t id) const;
-  base::Json accept(std::uint64_t id, decltype(search::Answered::reply) reply, std::string what);
+  base::Result<base::Json> accept(const search::Request& request, const std::string& text,
+                                  decltype(search::Answered::reply) reply, std::string what);
+  std::optional<search::Answered> kept_answer(const search::Request& request) const;
 
   Context context_;
   AgentRunOptions options_;
@@ -84,7 +87,9 @@ class AgentRun {
   task::Task task_;
   engineer::Catalog catalog_;
   std::optional<engineer::Prompts> prompts_;
+  std::optional<store::Claim> claim_;  ///< of a new run, until the session is open
   std::optional<store::Run> run_;
+  std::unique_ptr<engineer::CallLog> calls_;
   std::optional<search::Engine> engine_;
   std::optional<search::StoreRecorder> recorder_;
   std::chrono::nanoseconds already_{0};

@@ -380,6 +380,14 @@ constexpr std::array<Entry, 14> kCommands{{
      [](Parsed& p) -> Arguments { return p.new_task; }},
 }};
 
+/// An empty value is a variable that is not set: it stands for no default.
+void refuse_empty(CLI::App& app) {
+  for (CLI::Option* option : app.get_options())
+    if (option->get_items_expected_max() > 0)
+      option->check(
+          [](const std::string& text) { return std::string(text.empty() ? "is empty" : ""); });
+}
+
 bool known_command(std::string_view name) {
   return std::ranges::any_of(kCommands, [&](const Entry& entry) { return entry.name == name; });
 }
@@ -402,8 +410,11 @@ std::variant<Arguments, int> parse_arguments(int argc, const char* const* argv) 
   });
   app.get_formatter()->column_width(30);
   Parsed parsed;
-  for (const Entry& entry : kCommands)
-    entry.setup(*app.add_subcommand(entry.name, entry.help), parsed);
+  for (const Entry& entry : kCommands) {
+    CLI::App& command = *app.add_subcommand(entry.name, entry.help);
+    entry.setup(command, parsed);
+    refuse_empty(command);
+  }
   if (argc > 1 && argv[1][0] != '-' && !known_command(argv[1])) {
     std::string names;
     for (const Entry& entry : kCommands)

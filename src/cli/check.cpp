@@ -125,7 +125,9 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
   confinement.allow_none = options.no_sandbox;
   confinement.remember = os::cache_folder(context.environment) / "sandbox";
   KS_TRY(const os::Sandbox sandbox, os::Sandbox::find(confinement));
-  const toolchain::Builder builder(clang, sandbox, os::cache_folder(context.environment));
+  const fs::path cache = os::cache_folder(context.environment);
+  KS_RETURN_IF_ERROR(os::make_cache(cache));
+  const toolchain::Builder builder(clang, sandbox, cache);
   KS_TRY(const auto schedules, simt::parse_schedules(options.schedule));
   KS_TRY(const simt::CheckOptions how, how_of(context, options, all.dialect));
   const auto run = [&](const simt::CheckOptions& one) {

@@ -121,7 +121,9 @@ base::Result<int> devices(const Context& context, const DevicesOptions& options)
   if (!options.name.empty()) return gpu_device(context, options);
   KS_TRY(const toolchain::Compiler compiler, toolchain::find_compiler(context.environment));
   KS_TRY(const os::Sandbox sandbox, os::Sandbox::find({}));
-  const toolchain::Builder builder(compiler, sandbox, os::cache_folder(context.environment));
+  const std::filesystem::path cache = os::cache_folder(context.environment);
+  KS_RETURN_IF_ERROR(os::make_cache(cache));
+  const toolchain::Builder builder(compiler, sandbox, cache);
   target::ProfileOptions profile;
   profile.threads =
       options.threads > 0 ? options.threads : static_cast<int>(os::allowed_cpus().size());

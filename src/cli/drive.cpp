@@ -80,7 +80,7 @@ base::Result<void> drive(const Search& search) {
     search.watcher->on({elapsed(), event::Note{what}});
   };
   std::unique_ptr<engineer::CallLog> calls;
-  if (search.writing && search.writing->planner) {
+  if (search.writing) {
     KS_TRY(calls, engineer::CallLog::open(search.run->folder() / "calls.jsonl"));
   }
   KS_TRY(const kernel::HardwareProfile device,

@@ -10,7 +10,7 @@ std::string EngineerChoice::text() const {
   std::string text = catalog ? "catalog" : "";
   if (writer == Writer::none) return text;
   if (catalog) text += "+";
-  const char* kinds[] = {"", "dir:", "exec:", "llm:"};
+  const char* kinds[] = {"", "dir:", "exec:", "llm:", "agent"};
   return text + kinds[static_cast<int>(writer)] + value;
 }
 
@@ -37,6 +37,13 @@ base::Result<EngineerChoice> parse_engineer(std::string_view text) {
                              "catalog, llm:MODEL, dir:FOLDER, exec:COMMAND, or catalog+ one of "
                              "the last three");
   return choice;
+}
+
+base::Result<EngineerChoice> recorded_engineer(const store::RunInfo& info) {
+  const bool catalog = info.engineer == "catalog+agent";
+  if (catalog || info.engineer == "agent")
+    return EngineerChoice{catalog, EngineerChoice::Writer::agent, {}};
+  return parse_engineer(info.engineer);
 }
 
 base::Result<engineer::Prompts> load_prompts(const Home& home, const task::Task& task,

@@ -9,11 +9,12 @@
 #include "cli/home.h"
 #include "engineer/catalog.h"
 #include "engineer/prompts.h"
+#include "store/run.h"
 
 namespace ksearch::cli {
 
 struct EngineerChoice {
-  enum class Writer { none, folder, program, model };
+  enum class Writer { none, folder, program, model, agent };
   bool catalog = false;
   Writer writer = Writer::none;
   std::string value;  ///< the folder, the command, or the model
@@ -21,6 +22,8 @@ struct EngineerChoice {
   std::string text() const;
 };
 base::Result<EngineerChoice> parse_engineer(std::string_view text);
+/// The same of a run: an agent of `ksearch mcp` too ("agent", "catalog+agent").
+base::Result<EngineerChoice> recorded_engineer(const store::RunInfo& info);
 
 /// Prompts for a task on a device. The worked example is a first step of the catalog where the
 /// catalog takes part, else the naive program.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engineer/recorded_agent.h"
 #include "engineer/seeded.h"
 #include "engineer/written.h"
 
@@ -26,7 +27,7 @@ base::Result<std::optional<Writing>> open_writing(const Context& context, const 
   if (choice.writer == EngineerChoice::Writer::none) return std::nullopt;
   KS_TRY(engineer::Prompts prompts,
          load_prompts(context.home, task, device, choice, catalog, dialect));
-  Writing writing{choice, std::move(prompts), std::move(reach), context.environment, {}, {}};
+  Writing writing{choice, std::move(prompts), std::move(reach), context.environment};
   if (choice.writer == EngineerChoice::Writer::model) {
     KS_TRY(auto endpoints, endpoints_of(context, choice, writing.reach));
     writing.planner = std::move(endpoints.first);
@@ -84,28 +85,47 @@ void Engineers::call_models(const Cast& cast, engineer::Patience patience,
   options.say = patience.say;
   planner_client_ = std::make_unique<llm::Client>(*writing.planner, transport_.get(), options);
   correspondent_ = engineer::make_model_correspondent(planner_client_.get(), calls);
-  if (writing.coder->model == writing.planner->model) return;
+  if (writing.coder->is_same(*writing.planner)) return;
   coder_client_ = std::make_unique<llm::Client>(*writing.coder, transport_.get(), options);
   coder_correspondent_ = engineer::make_model_correspondent(coder_client_.get(), calls);
+}
+
+/// Makes the correspondents.
+void Engineers::correspond(const Cast& cast, engineer::Patience patience,
+                           engineer::CallLog* calls) {
+  const Writing& writing = *cast.writing;
+  const EngineerChoice& choice = writing.choice;
+  if (writing.recorded) {
+    correspondent_ = engineer::make_recorded_correspondent(calls);
+    return;
+  }
+  if (choice.writer == EngineerChoice::Writer::model)
+    return call_models(cast, std::move(patience), calls);
+  const auto given_up = patience.give_up;
+  correspondent_ = choice.writer == EngineerChoice::Writer::folder
+                       ? engineer::make_folder_correspondent(choice.value, std::move(patience))
+                       : engineer::make_exec_correspondent(
+                             {choice.value, writing.reach.answer_time, writing.environment},
+                             std::move(patience));
+  correspondent_ = engineer::make_logged_correspondent(std::move(correspondent_), calls, given_up);
 }
 
 void Engineers::write(const Cast& cast, engineer::Patience patience, engineer::CallLog* calls) {
   const Writing& writing = *cast.writing;
   const EngineerChoice& choice = writing.choice;
-  if (choice.writer == EngineerChoice::Writer::model && !writing.planner)
-    correspondent_ = engineer::make_recorded_correspondent(calls);
-  else if (choice.writer == EngineerChoice::Writer::model)
-    call_models(cast, std::move(patience), calls);
-  else if (choice.writer == EngineerChoice::Writer::folder)
-    correspondent_ = engineer::make_folder_correspondent(choice.value, std::move(patience));
-  else
-    correspondent_ = engineer::make_exec_correspondent(
-        {choice.value, writing.reach.answer_time, writing.environment}, std::move(patience));
-  written_planner_ =
-      std::make_unique<engineer::WrittenPlanner>(&writing.prompts, correspondent_.get());
-  written_coder_ = std::make_unique<engineer::WrittenCoder>(
-      &writing.prompts, &cast.task->definition,
-      coder_correspondent_ ? coder_correspondent_.get() : correspondent_.get());
+  if (choice.writer == EngineerChoice::Writer::agent) {
+    written_planner_ =
+        std::make_unique<engineer::RecordedAgent>(&writing.prompts, &cast.task->definition, calls);
+    written_coder_ =
+        std::make_unique<engineer::RecordedAgent>(&writing.prompts, &cast.task->definition, calls);
+  } else {
+    correspond(cast, std::move(patience), calls);
+    written_planner_ =
+        std::make_unique<engineer::WrittenPlanner>(&writing.prompts, correspondent_.get());
+    written_coder_ = std::make_unique<engineer::WrittenCoder>(
+        &writing.prompts, &cast.task->definition,
+        coder_correspondent_ ? coder_correspondent_.get() : correspondent_.get());
+  }
   planner_ = written_planner_.get();
   coder_ = written_coder_.get();
   if (!choice.catalog) return;

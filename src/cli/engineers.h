@@ -9,6 +9,7 @@
 #include "cli/model_choice.h"
 #include "cli/session.h"
 #include "engineer/catalog.h"
+#include "engineer/logged_correspondent.h"
 #include "engineer/model_correspondent.h"
 #include "search/driver.h"
 
@@ -27,7 +28,8 @@ struct Writing {
   engineer::Prompts prompts;
   Reach reach;
   os::Environment environment;
-  std::optional<llm::Endpoint> planner, coder;  ///< of a model; none: a recording answers
+  std::optional<llm::Endpoint> planner, coder;  ///< of a model
+  bool recorded = false;                        ///< the list of calls answers, nobody is asked
 };
 /// Nothing where the choice names nobody who writes.
 base::Result<std::optional<Writing>> open_writing(const Context& context, const task::Task& task,
@@ -53,7 +55,7 @@ struct Cast {
 
 class Engineers {
  public:
-  /// `patience` is for one who writes; `calls` are of a model.
+  /// `patience` and `calls` are for one who writes.
   explicit Engineers(const Cast& cast, engineer::Patience patience = {},
                      engineer::CallLog* calls = nullptr);
   engineer::Planner& planner() const { return *planner_; }
@@ -63,6 +65,7 @@ class Engineers {
 
  private:
   void write(const Cast& cast, engineer::Patience patience, engineer::CallLog* calls);
+  void correspond(const Cast& cast, engineer::Patience patience, engineer::CallLog* calls);
   void call_models(const Cast& cast, engineer::Patience patience, engineer::CallLog* calls);
 
   std::unique_ptr<llm::Transport> transport_;

@@ -87,7 +87,10 @@ base::Result<Subject> from_program(const Context& context, const fs::path& path,
   if (name.empty()) {
     KS_TRY(const std::string text, os::read_file(path));
     KS_TRY(const base::Json json, base::parse_json(text, path.string()));
-    if (json.is_object()) name = json.value("task", "");
+    if (json.is_object() && json.contains("task") && json["task"].is_string()) name = json["task"];
+    if (name.empty())
+      return base::usage_error(path.string(), "names no task: is it a program.json?",
+                               "--task NAME says which operation the program computes");
   }
   KS_TRY(task::Task task, open_task(context.home, name, target));
   KS_TRY(const kernel::Program program, kernel::load_program(path, task.definition));

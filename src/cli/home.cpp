@@ -154,6 +154,14 @@ base::Result<fs::path> find_run(const std::string& name) {
   }
   for (const fs::path& candidate : {fs::path(name), runs_folder() / name})
     if (is_run(candidate)) return candidate;
+  // A folder of runs, one level too high.
+  std::vector<std::string> below;
+  for (const auto& entry : fs::directory_iterator(name, error))
+    if (is_run(entry.path())) below.push_back(entry.path().string());
+  std::ranges::sort(below);
+  if (!below.empty())
+    return base::usage_error(name, "is no run, but holds some",
+                             fmt::format("name one of them: {}", fmt::join(below, ", ")));
   std::vector<std::string> names;
   for (std::size_t i = 0; i < runs.size() && i < 5; ++i)
     names.push_back(runs[i].filename().string());

@@ -1,5 +1,10 @@
 // Ctrl-C: the first one asks the run to stop after what it does now, the second one leaves at once.
+// While a session opens there is nothing to lose: the first one leaves at once.
 #pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
 
 namespace ksearch::cli {
 
@@ -14,7 +19,23 @@ class InterruptWatch {
   static bool interrupted();
 };
 
-/// Exit code of a process that the second Ctrl-C ended.
+/// While it lives, with an InterruptWatch around it, the first signal ends the process with one
+/// line. One at a time.
+class LeaveAtOnce {
+ public:
+  /// `said`: what that means, "no run was begun". `leavings`: files and empty folders to be
+  /// removed, in order.
+  LeaveAtOnce(const std::string& said, const std::vector<std::filesystem::path>& leavings = {});
+  ~LeaveAtOnce();
+  LeaveAtOnce(const LeaveAtOnce&) = delete;
+
+ private:
+  const std::string line_;
+  std::vector<std::string> paths_;
+  std::vector<const char*> names_;  // of them, and a null: for the handler
+};
+
+/// Exit code of a process that Ctrl-C ended.
 inline constexpr int kInterruptedStatus = 130;
 
 }  // namespace ksearch::cli

@@ -202,7 +202,10 @@ std::string forecast(const llm::Endpoint& planner, const llm::Endpoint& coder,
   const double in = static_cast<double>(spec_tokens) + kAround;
   std::string text = fmt::format(
       "forecast: {} evaluations are about {:.0f} calls of {}{}, {} tokens in and {} out", count,
-      calls, coder.model, planner.model == coder.model ? "" : " and " + planner.model,
+      calls, coder.model,
+      planner.is_same(coder)         ? ""
+      : planner.model == coder.model ? " of two servers"
+                                     : " and " + planner.model,
       rounded(static_cast<std::int64_t>(calls * in)),
       rounded(static_cast<std::int64_t>(calls * kAnswer)));
   if (!planner.price || !coder.price) return text + "; what they cost is not known (--prices FILE)";

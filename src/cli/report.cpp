@@ -25,7 +25,10 @@ base::Result<int> report(const Context& context, const ReportOptions& options) {
     const InterruptWatch interrupts;
     const auto watcher = make_line_watcher(STDERR_FILENO, style_of(context.environment, false));
     const evaluate::Progress progress = [&](std::string_view what) { watcher->progress(what); };
+    std::optional<LeaveAtOnce> opening;
+    opening.emplace("nothing was measured");
     KS_TRY(const auto session, open_session(context, task.folder, options_of(data.info), progress));
+    opening.reset();
     KS_RETURN_IF_ERROR(ablate(*session, catalog, resumed.engine, folder, progress));
   }
   report::RunSummary summary = report::summarise(data.info, resumed.engine);

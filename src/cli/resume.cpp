@@ -15,10 +15,6 @@ std::chrono::seconds answer_time_of(const store::RunInfo& info) {
   return std::chrono::seconds(it->get<std::int64_t>());
 }
 
-bool is_agents(const store::RunInfo& info) {
-  return info.engineer == "agent" || info.engineer == "catalog+agent";
-}
-
 }  // namespace
 
 base::Result<int> resume(const Context& context, const ResumeOptions& options) {
@@ -37,17 +33,20 @@ base::Result<int> resume(const Context& context, const ResumeOptions& options) {
          search::resume(run, task.definition, watcher->wants_past() ? watcher.get() : nullptr));
   for (const std::string& note : resumed.notes) watcher->on({resumed.already, event::Note{note}});
   const bool reopened = resumed.engine.can_reopen() && !options.certify;
-  if ((!resumed.engine.ended() || reopened) && is_agents(run.info()))
-    return base::usage_error(folder.string(), "is the run of an agent, who asks and tells",
-                             "resume_run of ksearch mcp goes on with it");
   if (!resumed.engine.ended() || reopened) {
-    KS_TRY(const EngineerChoice choice, parse_engineer(run.info().engineer));
+    KS_TRY(const EngineerChoice choice, recorded_engineer(run.info()));
+    if (choice.writer == EngineerChoice::Writer::agent)
+      return base::usage_error(folder.string(), "is the run of an agent, who asks and tells",
+                               "resume_run of ksearch mcp goes on with it");
     KS_TRY(const ModelOptions model, model_options_of(run.info()));
     const Reach reach{answer_time_of(run.info()), model, resumed.engine.config().limits.cost_usd};
     if (choice.writer == EngineerChoice::Writer::model)
       KS_RETURN_IF_ERROR(endpoints_of(context, choice, reach));
     const evaluate::Progress progress = [&](std::string_view what) { watcher->progress(what); };
+    std::optional<LeaveAtOnce> opening;
+    opening.emplace("the run is as it was; ksearch resume goes on with it");
     KS_TRY(const auto session, open_session(context, task.folder, on, progress));
+    opening.reset();
     KS_RETURN_IF_ERROR(run.replace_file(
         "baselines.json", base::to_text(evaluate::to_json(session->session().baselines()))));
     // Prompts tell of the machine as it was measured when the run began: the same text again.

@@ -48,7 +48,6 @@ base::Result<int> run(const Context& context, const RunOptions& options) {
         "put one there (CONTRIBUTING.md: a catalog step); ksearch eval judges single programs");
   const std::filesystem::path folder = options.out.empty() ? new_run_folder(task.definition.name)
                                                            : std::filesystem::path(options.out);
-  KS_RETURN_IF_ERROR(store::Run::can_create(folder));
   KS_TRY(EngineerChoice choice, parse_engineer(options.engineer));
   if (choice.writer == EngineerChoice::Writer::folder) {
     choice.value = std::filesystem::absolute(choice.value).lexically_normal().string();
@@ -58,13 +57,18 @@ base::Result<int> run(const Context& context, const RunOptions& options) {
   if (choice.writer == EngineerChoice::Writer::model)
     KS_RETURN_IF_ERROR(endpoints_of(context, choice, reach));
   const InterruptWatch interrupts;
+  // Before the session opens, which takes a minute: two runs must not meet in one folder.
+  KS_TRY(store::Claim claim, store::Claim::take(folder));
+  std::optional<LeaveAtOnce> opening;
+  opening.emplace("no run was begun", claim.leavings());
   const auto watcher = make_watcher(context, task.definition.name, options.json);
   const evaluate::Progress progress = [&](std::string_view what) { watcher->progress(what); };
   KS_TRY(const auto session, open_session(context, task.folder, options.on, progress));
   const search::Config config = config_of(options, choice, task, *session);
   KS_TRY(search::Engine engine, search::Engine::make(config));
-  KS_TRY(store::Run run,
-         store::Run::create(folder, run_info(options, *session, config, catalog, folder, python)));
+  KS_TRY(store::Run run, store::Run::create(std::move(claim), run_info(options, *session, config,
+                                                                       catalog, folder, python)));
+  opening.reset();
   KS_RETURN_IF_ERROR(run.replace_file(
       "baselines.json", base::to_text(evaluate::to_json(session->session().baselines()))));
 

@@ -114,6 +114,8 @@ Size size_of(int fd) {
   return {window.ws_col, window.ws_row};
 }
 
+bool is_screen_shown() { return g_screen >= 0; }
+
 void leave_screen_now() {
   const int screen = g_screen.exchange(-1);
   if (screen < 0) return;

@@ -34,6 +34,7 @@ class Screen {
   Size shown_size_{0, 0};
 };
 
+bool is_screen_shown();
 /// Leaves the screen if one is on; may be called from a signal handler.
 void leave_screen_now();
 

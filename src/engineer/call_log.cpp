@@ -4,14 +4,16 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "os/files.h"
+#include "store/sealed_line.h"
 
 namespace ksearch::engineer {
 namespace {
 
 using base::Json;
 
-constexpr std::string_view kFormat = "ksearch.calls/1";
+constexpr std::string_view kFormat = "ksearch.calls/2", kBareFormat = "ksearch.calls/1";
 
 Json letter_json(const Letter& letter) {
   return {{"request", letter.request}, {"asked", letter.asked}, {"again", letter.again}};
@@ -91,29 +93,46 @@ base::Result<std::unique_ptr<CallLog>> CallLog::open(const std::filesystem::path
   if (std::filesystem::exists(path, error)) {
     KS_TRY(text, os::read_file(path));
   }
-  const std::size_t whole = text.rfind('\n') + 1;  // 0 where there is none
-  KS_TRY(store::AppendFile file, store::AppendFile::open(path, whole));
-  std::unique_ptr<CallLog> log(new CallLog(std::move(file)));
-  if (whole == 0) {
-    KS_RETURN_IF_ERROR(log->file_.append(base::to_line({{"format", kFormat}}) + "\n"));
-    return log;
-  }
-  std::size_t number = 0;
-  for (std::size_t at = 0; at < whole;) {
-    const std::size_t end = text.find('\n', at);
-    const std::string where = fmt::format("{}:{}", path.string(), ++number);
-    KS_TRY(const Json line, base::parse_json(std::string_view(text).substr(at, end - at), where));
-    at = end + 1;
-    if (number > 1) {
-      KS_RETURN_IF_ERROR(log->take(line, where));
-    } else if (!line.is_object() || line.value("format", "") != kFormat) {
-      return base::usage_error(where, "is no list of calls that this version reads");
-    }
-  }
+  std::unique_ptr<CallLog> log(new CallLog(path));
+  KS_TRY(const std::size_t whole, log->take_all(text));
+  KS_TRY(log->file_, store::AppendFile::open(path, whole));
+  if (whole == 0) KS_RETURN_IF_ERROR(log->file_->append(log->text_of({{"format", kFormat}})));
   return log;
 }
 
-base::Result<void> CallLog::take(const Json& line, const std::string& where) {
+base::Result<std::unique_ptr<CallLog>> CallLog::read(const std::filesystem::path& path) {
+  KS_TRY(const std::string text, os::read_file(path));
+  std::unique_ptr<CallLog> log(new CallLog(path));
+  KS_TRY(const std::size_t whole, log->take_all(text));
+  log->torn_ = whole < text.size();
+  return log;
+}
+
+base::Result<std::size_t> CallLog::take_all(std::string_view text) {
+  const std::size_t whole = text.rfind('\n') + 1;  // 0 where there is none
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < whole;) {
+    const std::size_t end = text.find('\n', at);
+    const std::string_view bytes = text.substr(at, end - at);
+    const std::string where = fmt::format("{}:{}", path_.string(), ++number);
+    at = end + 1;
+    if (number == 1) sealed_ = bytes != base::to_line({{"format", kBareFormat}});
+    KS_TRY(const Json line,
+           sealed_ ? store::open_line(bytes, where) : base::parse_json(bytes, where));
+    if (number > 1) {
+      KS_RETURN_IF_ERROR(take(line, number, where));
+    } else if (sealed_ && (!line.is_object() || line.value("format", "") != kFormat)) {
+      return base::usage_error(where, "is no list of calls that this version reads");
+    }
+  }
+  return whole;
+}
+
+std::string CallLog::text_of(const Json& line) const {
+  return sealed_ ? store::sealed_line(line) : base::to_line(line) + "\n";
+}
+
+base::Result<void> CallLog::take(const Json& line, std::size_t number, const std::string& where) {
   base::ObjectReader in(line, where);
   const bool ended = in.has("ended"), given_up = in.has("gave_up");
   base::ObjectReader call(in.object(given_up ? "gave_up" : ended ? "ended" : "begun"), where);
@@ -121,6 +140,7 @@ base::Result<void> CallLog::take(const Json& line, const std::string& where) {
   const int again = static_cast<int>(call.integer("again"));
   LoggedCall logged;
   logged.asked = static_cast<int>(call.integer("asked"));
+  logged.line = number;
   if (given_up) {
     LoggedLetter& letter = letters_[{request, again}];
     letter.given_up.push_back({logged.asked, call.text("prompt"),
@@ -143,23 +163,28 @@ base::Result<void> CallLog::take(const Json& line, const std::string& where) {
   }
   in.keep(call);
   KS_RETURN_IF_ERROR(in.finish());
-  keep(request, again, std::move(logged));
+  if (!keep(request, again, std::move(logged)))
+    return base::environment_error(where,
+                                   "damaged: a call ends that has not begun, lines are missing",
+                                   "restore the file from a copy");
   return {};
 }
 
-/// An end goes to its beginning: the last one that has the same numbers and no end.
-void CallLog::keep(std::uint64_t request, int again, LoggedCall call) {
+/// An end goes to its beginning, which has the same numbers and no end; false where there is none.
+bool CallLog::keep(std::uint64_t request, int again, LoggedCall call) {
   std::vector<LoggedCall>& calls = letters_[{request, again}].calls;
-  if (call.ended) {
-    for (LoggedCall& begun : calls) {
-      const bool same = !begun.ended && begun.asked == call.asked && begun.part == call.part &&
-                        begun.number == call.number;
-      if (!same) continue;
-      begun.ended = std::move(call.ended);
-      return;
-    }
+  if (!call.ended) {
+    calls.push_back(std::move(call));
+    return true;
   }
-  calls.push_back(std::move(call));
+  for (LoggedCall& begun : calls) {
+    const bool same = !begun.ended && begun.asked == call.asked && begun.part == call.part &&
+                      begun.number == call.number;
+    if (!same) continue;
+    begun.ended = std::move(call.ended);
+    return true;
+  }
+  return false;
 }
 
 LoggedLetter CallLog::letter(std::uint64_t request, int again) const {
@@ -175,8 +200,10 @@ base::Result<void> CallLog::begun(const Letter& letter, const LoggedCall& call) 
   json["prompt"] = call.prompt;
   json["tokens"] = call.tokens_asked;
   const std::lock_guard lock(mutex_);
+  KS_CHECK(file_, "a list that was only read takes nothing");
+  KS_RETURN_IF_ERROR(file_->append_later(text_of({{"begun", std::move(json)}})));
   keep(letter.request, letter.again, call);
-  return file_.append_later(base::to_line({{"begun", std::move(json)}}) + "\n");
+  return {};
 }
 
 base::Result<void> CallLog::ended(const Letter& letter, const llm::Call& call) {
@@ -186,8 +213,10 @@ base::Result<void> CallLog::ended(const Letter& letter, const llm::Call& call) {
   logged.part = call.part;
   logged.number = call.number;
   logged.ended = call;
-  keep(letter.request, letter.again, std::move(logged));
-  return file_.append(base::to_line(ended_json(letter, call)) + "\n");
+  // Where its beginning could not be written, its end would have none.
+  if (!keep(letter.request, letter.again, std::move(logged)))
+    return base::environment_error(path_.string(), "the call's beginning is not in it");
+  return file_->append(text_of(ended_json(letter, call)));
 }
 
 base::Result<void> CallLog::gave_up(const Letter& letter, const std::string& prompt,
@@ -198,7 +227,8 @@ base::Result<void> CallLog::gave_up(const Letter& letter, const std::string& pro
   const std::lock_guard lock(mutex_);
   LoggedLetter& logged = letters_[{letter.request, letter.again}];
   logged.given_up.push_back({letter.asked, prompt, failure, logged.calls.size()});
-  return file_.append(base::to_line({{"gave_up", std::move(json)}}) + "\n");
+  KS_CHECK(file_, "a list that was only read takes nothing");
+  return file_->append(text_of({{"gave_up", std::move(json)}}));
 }
 
 }  // namespace ksearch::engineer

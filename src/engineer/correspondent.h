@@ -37,6 +37,13 @@ struct LetterReply {
   std::optional<Usage> usage = {};
 };
 
+/// One question and one answer, four characters a token. What is longer than anybody reads
+/// (kLargestAnswer) counts nothing.
+Usage estimated_usage(const Letter& letter, const LetterReply& reply);
+
+/// Longer than any program or plan: what reads it must not take minutes.
+inline constexpr std::size_t kLargestAnswer = 1u << 20;
+
 /// "0007", and "0007b", "0007c" where it is asked again.
 std::string letter_name(const Letter& letter);
 

@@ -47,40 +47,12 @@ std::string bytes(double value) {
   return fmt::format("{:g} B", value);
 }
 
-/// A fence longer than any run of backticks in the text.
-std::string fence_for(std::string_view text) {
-  std::size_t longest = 0, run = 0;
-  for (const char c : text) longest = std::max(longest, run = c == '`' ? run + 1 : 0);
-  return std::string(std::max<std::size_t>(3, longest + 1), '`');
-}
-
 std::string label_of(std::string_view path) {
   const auto dot = path.rfind('.');
   const std::string_view extension = dot == path.npos ? "" : path.substr(dot + 1);
   if (extension == "cu" || extension == "cuh") return "cuda";
   if (extension == "metal") return "metal";
   return "cpp";
-}
-
-/// One key a line, one launch a line.
-std::string plan_text(const kernel::Program& program) {
-  Json json = kernel::to_json(program);
-  for (const char* key : {"format", "task", "dialect", "sources", "select"}) json.erase(key);
-  std::string text = "{";
-  bool first = true;
-  for (const auto& [key, value] : json.items()) {
-    text += fmt::format("{}\n  \"{}\": ", first ? "" : ",", key);
-    first = false;
-    if (key != "launches" || !value.is_array()) {
-      text += base::to_line(value);
-      continue;
-    }
-    text += "[";
-    for (std::size_t i = 0; i < value.size(); ++i)
-      text += fmt::format("{}\n    {}", i == 0 ? "" : ",", base::to_line(value[i]));
-    text += "\n  ]";
-  }
-  return text + "\n}";
 }
 
 std::string ratio_text(const kernel::Ratio& ratio) {
@@ -246,6 +218,32 @@ std::string describe(const kernel::HardwareProfile& device) {
   return text;
 }
 
+std::string fence_for(std::string_view text) {
+  std::size_t longest = 0, run = 0;
+  for (const char c : text) longest = std::max(longest, run = c == '`' ? run + 1 : 0);
+  return std::string(std::max<std::size_t>(3, longest + 1), '`');
+}
+
+std::string plan_text(const kernel::Program& program) {
+  Json json = kernel::to_json(program);
+  for (const char* key : {"format", "task", "dialect", "sources", "select"}) json.erase(key);
+  std::string text = "{";
+  bool first = true;
+  for (const auto& [key, value] : json.items()) {
+    text += fmt::format("{}\n  \"{}\": ", first ? "" : ",", key);
+    first = false;
+    if (key != "launches" || !value.is_array()) {
+      text += base::to_line(value);
+      continue;
+    }
+    text += "[";
+    for (std::size_t i = 0; i < value.size(); ++i)
+      text += fmt::format("{}\n    {}", i == 0 ? "" : ",", base::to_line(value[i]));
+    text += "\n  ]";
+  }
+  return text + "\n}";
+}
+
 std::string describe(const kernel::Program& program) {
   std::string text;
   for (const kernel::Source& source : program.sources) {
@@ -313,6 +311,8 @@ std::string describe(const CycleReport& cycle) {
       fmt::format("Cycle {} on node {} ended: {}.\n", cycle.cycle, cycle.node_id, cycle.how);
   for (std::size_t i = 0; i < cycle.attempts.size(); ++i)
     text += fmt::format("- attempt {}: {}\n", i + 1, cycle.attempts[i].summary);
+  if (!cycle.why.empty())
+    text += "Its engineer had nothing more to try: " + cycle.why.substr(0, 1000) + "\n";
   if (cycle.best_program.empty()) text += "No program passed.\n";
   if (cycle.score) text += fmt::format("Its best program's score: {:.4g}.\n", *cycle.score);
   if (cycle.predicted_gain)

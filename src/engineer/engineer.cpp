@@ -58,6 +58,7 @@ Json to_json(const CycleReport& report) {
             {"how", report.how},
             {"attempts", std::move(attempts)}};
   if (!report.best_program.empty()) json["best_program"] = report.best_program;
+  if (!report.why.empty()) json["why"] = report.why;
   put(json, "score", report.score);
   put(json, "predicted_gain", report.predicted_gain);
   put(json, "measured_gain", report.measured_gain);
@@ -89,7 +90,8 @@ Json to_json(const PlanRequest& request, const tree::Tree& tree) {
             {"target", request.target},
             {"revision", request.revision},
             {"new_nodes", request.new_nodes},
-            {"best_node", request.best_node}};
+            {"best_node", request.best_node},
+            {"tried_since_best", request.tried_since_best}};
   if (request.cycle) json["cycle"] = to_json(*request.cycle);
   if (request.program) json["program"] = to_json(*request.program);
   json["world_model"] = tree::world_model_json(tree);

@@ -54,6 +54,7 @@ struct CycleReport {
   std::vector<AttemptReport> attempts;
   std::string best_program;  ///< empty: it failed
   std::optional<double> score, predicted_gain, measured_gain;
+  std::string why = {};  ///< of one that ended because the coder had nothing more
 };
 
 /// A program that was tried, with what became of it.
@@ -75,6 +76,7 @@ struct PlanRequest {
   std::uint64_t revision = 0;        ///< of the tree that goes with it
   int new_nodes = 3;                 ///< how many it may add
   std::string best_node;             ///< the node with the best program
+  int tried_since_best = 0;          ///< programs that were tried after it, none better
   std::optional<CycleReport> cycle;  ///< of a revise
   /// Of a revise: the cycle's best program, else its last; of a propose: the best of the tree.
   std::optional<Tried> program;

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLargestAnswer = 16u << 20;
+constexpr std::size_t kLargestFile = 16u << 20;
 
 class FolderCorrespondent final : public Correspondent {
  public:
@@ -37,38 +37,51 @@ class FolderCorrespondent final : public Correspondent {
   }
 
  private:
-  /// An answer counts once two looks in a row found the same bytes in it.
+  struct Look {
+    std::string answer;  ///< empty: none that can be taken
+    std::string fault;   ///< of the file that is there, or empty
+    bool operator==(const Look&) const = default;
+  };
+
+  /// An answer counts once two looks in a row found the same bytes in it. What is wrong with its
+  /// file is said as soon as two looks agree on it: whoever writes it can still mend it.
   LetterReply wait(const Letter& letter, const std::string& stem) {
-    std::optional<std::string> before;
-    bool said = false;
+    std::optional<Look> before;
+    std::string said;
+    const std::string waiting =
+        fmt::format("waiting for {} ({}{}{})", path_of(stem).string(), letter.kind,
+                    letter.title.empty() ? "" : ": ", letter.title);
     while (true) {
-      auto answer = look(stem);
-      if (!answer) return {Lost{answer.error().text()}};
-      if (!answer->empty() && before == *answer) return {llm::RawReply{std::move(*answer)}};
-      const bool fresh = !before && !answer->empty();
-      before = std::move(*answer);
+      Look now = look(stem);
+      const bool settled = before == now;
+      if (settled && !now.answer.empty()) return {llm::RawReply{std::move(now.answer)}};
       if (patience_.give_up && patience_.give_up())
         return {Lost{fmt::format("stopped while waiting for {}", path_of(stem).string())}};
-      if (!said && !fresh && patience_.say) {
-        patience_.say(fmt::format("waiting for {} ({}{}{})", path_of(stem).string(), letter.kind,
-                                  letter.title.empty() ? "" : ": ", letter.title));
-        said = true;
+      const bool nothing = now.answer.empty() && now.fault.empty();
+      if (const std::string& what = nothing ? waiting : now.fault;
+          (nothing ? said.empty() : settled) && said != what && patience_.say) {
+        patience_.say(what);
+        said = what;
       }
+      before = std::move(now);
       std::this_thread::sleep_for(patience_.look_every);
     }
   }
 
   fs::path path_of(const std::string& stem) const { return folder_ / (stem + "-answer.md"); }
 
-  /// Empty where there is none yet.
-  base::Result<std::string> look(const std::string& stem) const {
+  Look look(const std::string& stem) const {
     for (const char* ending : {"-answer.md", "-answer.txt"}) {
       const fs::path path = folder_ / (stem + ending);
       std::error_code error;
       if (!fs::exists(path, error)) continue;
-      return os::read_file(path, kLargestAnswer);
+      auto text = os::read_file(path, kLargestFile);
+      if (!text) return {{}, text.error().text() + "; still waiting for an answer in it"};
+      if (text->find_first_not_of(" \t\r\n") == std::string::npos)
+        return {{}, path.string() + " is empty: still waiting for an answer in it"};
+      return {std::move(*text), {}};
     }
-    return std::string();
+    return {};
   }
 
   fs::path folder_;
@@ -76,12 +89,6 @@ class FolderCorrespondent final : public Correspondent {
 };
 
 }  // namespace
-
-std::string letter_name(const Letter& letter) {
-  std::string name = fmt::format("{:04}", letter.request);
-  if (letter.again > 0) name += static_cast<char>('a' + std::min(letter.again, 25));
-  return name;
-}
 
 std::unique_ptr<Correspondent> make_folder_correspondent(fs::path folder, Patience patience) {
   return std::make_unique<FolderCorrespondent>(std::move(folder), std::move(patience));

@@ -13,7 +13,5 @@ namespace ksearch::engineer {
 /// heard of (a run that was killed) are part of what the letter took. `client` and `log` are
 /// borrowed; `log` may be null.
 std::unique_ptr<Correspondent> make_model_correspondent(llm::Client* client, CallLog* log);
-/// Answers from the list alone, for a run that is replayed: what is not in it is Lost, and says so.
-std::unique_ptr<Correspondent> make_recorded_correspondent(const CallLog* log);
 
 }  // namespace ksearch::engineer

@@ -16,8 +16,8 @@ const std::vector<std::pair<const char*, Names>>& prompt_files() {
       {"spec",
        {"definition", "reference", "workloads", "tolerances", "dialect", "hardware", "example"}},
       {"plan_first", {"spec", "root", "new_nodes"}},
-      {"plan_propose", {"spec", "tree", "best_node", "program", "new_nodes"}},
-      {"plan_revise", {"spec", "tree", "cycle", "best_node", "program", "new_nodes"}},
+      {"plan_propose", {"spec", "tree", "best_node", "since", "program", "new_nodes"}},
+      {"plan_revise", {"spec", "tree", "cycle", "best_node", "since", "program", "new_nodes"}},
       {"code_first", {"spec", "action", "inspirations", "refusal"}},
       {"code", {"spec", "parent", "action", "inspirations", "refusal"}},
       {"debug", {"spec", "parent", "action", "inspirations", "best", "last", "refusal"}},
@@ -71,13 +71,37 @@ std::string action_text(const CodeRequest& request) {
   return text + fmt::format("This is attempt {} of this cycle.\n", request.attempt);
 }
 
+/// The last attempt, where it passed or repeats a program: what it has in common with a program
+/// that stands above is not shown again.
 std::string last_text(const CodeRequest& request) {
   if (!request.last) return "none\n";
-  if (is_duplicate(*request.last))
-    return "Your last answer repeats a program that was tried before (the same code up to spacing, "
-           "comments and names), so it was not measured again. Write something else.\n" +
-           describe(*request.last);
-  return describe(*request.last);
+  const Tried& last = *request.last;
+  const std::string text =
+      is_duplicate(last)
+          ? "Your last answer repeats a program that was tried before (the same code up to "
+            "spacing, comments and names), so it was not measured again. Write something else.\n"
+          : "";
+  const std::optional<Tried>& base = request.best ? request.best : request.parent;
+  if (!base || base->hash == last.hash) return text + describe(last);
+  const auto change = describe_change(base->program, last.program);
+  if (!change) return text + describe(last);
+  return text +
+         fmt::format("As changes to {}: \"-\" lines are its, \"+\" lines are the attempt's.\n\n",
+                     request.best ? "the best program for this action, above"
+                                  : "the program to start from, above") +
+         *change + (last.outcome ? "What became of it: " + describe(*last.outcome) : "");
+}
+
+std::string since_text(int tried) {
+  constexpr int kPlateau = 8;  // programs, two or three cycles
+  if (tried == 0) return "No program was tried after it.\n";
+  std::string text = fmt::format("{} program{} tried after it, none was faster.\n", tried,
+                                 tried == 1 ? " was" : "s were");
+  if (tried >= kPlateau)
+    text +=
+        "Variants of what is there have stopped paying: think again about what bounds the best "
+        "program, and bet on\nwhat changes that; or say that there is nothing more.\n";
+  return text;
 }
 
 }  // namespace
@@ -104,6 +128,8 @@ base::Result<Prompts> Prompts::load(const std::filesystem::path& folder, const B
        {"hardware", describe(brief.device)},
        {"example", brief.example ? describe(*brief.example) : "none\n"}},
       &cuts);
+  if (brief.example && prompts.spec_.find(describe(*brief.example)) != std::string::npos)
+    prompts.example_ = brief.example->hash();
   prompts.notes_ = in_words(cuts, "spec");
   return prompts;
 }
@@ -117,13 +143,21 @@ Question Prompts::fill(const char* file, const char* kind,
   return question;
 }
 
+std::string Prompts::show(const std::optional<Tried>& tried) const {
+  if (!tried) return "none\n";
+  if (example_.empty() || tried->hash != example_) return describe(*tried);
+  return "It is the example of the form of an answer, above.\n" +
+         (tried->outcome ? "\nWhat became of it: " + describe(*tried->outcome) : "");
+}
+
 Question Prompts::plan(const PlanRequest& request, const tree::Tree& tree) const {
-  const std::string program = request.program ? describe(*request.program) : "none\n";
+  const std::string program = show(request.program);
   const std::string new_nodes = std::to_string(request.new_nodes);
   if (asks_for_tree(request, tree))
     return fill("plan_first", "plan-first", {{"root", program}, {"new_nodes", new_nodes}});
   std::map<std::string, std::string> values{{"tree", describe(tree)},
                                             {"best_node", request.best_node},
+                                            {"since", since_text(request.tried_since_best)},
                                             {"program", program},
                                             {"new_nodes", new_nodes}};
   if (request.kind == PlanRequest::Kind::propose)
@@ -138,8 +172,8 @@ Question Prompts::code(const CodeRequest& request) const {
       {"action", action_text(request)},
       {"inspirations", inspirations_text(request.inspirations)},
       {"refusal", refusal_text(request.last_refusal)},
-      {"parent", request.parent ? describe(*request.parent) : "none\n"},
-      {"last", last_text(request)},
+      {"parent", show(request.parent)},
+      {"last", std::string_view(file) == "debug" ? show(request.last) : last_text(request)},
       {"best", "none\n"}};
   if (request.best)
     values["best"] = request.last && request.last->hash == request.best->hash

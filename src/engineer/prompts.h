@@ -59,11 +59,14 @@ class Prompts {
                     const std::string& reason) const;
 
  private:
+  /// The example of the specification is not shown again.
+  std::string show(const std::optional<Tried>& tried) const;
   Question fill(const char* file, const char* kind,
                 std::map<std::string, std::string> values) const;
 
   std::map<std::string, llm::Prompt> prompts_;
   std::string spec_;
+  std::string example_;  ///< hash of the program that stands whole in it, or empty
   std::vector<std::string> notes_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "engineer/correspondent.h"
+
 namespace ksearch::engineer {
 namespace {
 
@@ -31,9 +33,6 @@ void drop_known_keys(base::Json& plan, const CodeRequest& request,
     notes.push_back("the plan lists its sources, left out: they are the files of the answer");
   }
 }
-
-/// Longer than any program or plan: what reads it must not take minutes.
-constexpr std::size_t kLargestAnswer = 1u << 20;
 
 std::optional<std::string> too_long(const llm::RawReply& raw) {
   if (raw.text.size() <= kLargestAnswer) return std::nullopt;
@@ -86,6 +85,21 @@ llm::Read<PlanAnswer> read_plan_answer(const llm::RawReply& raw, bool tree_wante
   for (const tree::RefusedNode& node : model->model.refused)
     answer.refused.push_back(fmt::format("node {}: {}: {}", node.node_id, node.label, node.why));
   return answer;
+}
+
+PlanReply plan_reply(PlanAnswer answer) {
+  const bool says = answer.script.kernel_summary || answer.script.open_questions;
+  if (answer.script.ops.empty() && answer.refused.empty() && !says)
+    return {Nothing{std::move(answer.why)}, {}, std::move(answer.notes)};
+  return {std::move(answer.script), {}, std::move(answer.notes)};
+}
+
+CodeReply code_reply(CodeAnswer answer) {
+  return std::visit(
+      [&](auto&& what) {
+        return CodeReply{std::move(what), {}, std::move(answer.notes)};
+      },
+      std::move(answer.what));
 }
 
 tree::EditReport rehearse(const tree::Tree& tree, const tree::EditScript& script,

@@ -21,6 +21,8 @@ struct PlanAnswer {
 /// `tree_wanted`: a first tree; an edit script says the same.
 llm::Read<PlanAnswer> read_plan_answer(const llm::RawReply& raw, bool tree_wanted,
                                        const tree::Tree& tree);
+/// Operations, or Nothing where there are none and nothing else is said.
+PlanReply plan_reply(PlanAnswer answer);
 /// What the tree would do with a script, without touching it.
 tree::EditReport rehearse(const tree::Tree& tree, const tree::EditScript& script,
                           const PlanRequest& request);
@@ -33,6 +35,7 @@ struct CodeAnswer {
   std::variant<kernel::Program, Exhausted> what;
   std::vector<std::string> notes;
 };
+CodeReply code_reply(CodeAnswer answer);
 /// The error is the reason why there is no program.
 std::expected<CodeAnswer, std::string> read_code_answer(const llm::RawReply& raw,
                                                         const CodeRequest& request,

@@ -24,12 +24,8 @@ class Conversation {
 
   decltype(LetterReply::what) ask() {
     LetterReply reply = correspondent_.ask(letter_);
-    Usage took{llm::estimated_tokens(letter_.text), 0, 0, 1, true};
-    if (const auto* raw = std::get_if<llm::RawReply>(&reply.what)) {
-      answer_ = raw->text;
-      took.tokens_out = llm::estimated_tokens(raw->text);
-    }
-    usage += reply.usage.value_or(took);
+    if (const auto* raw = std::get_if<llm::RawReply>(&reply.what)) answer_ = raw->text;
+    usage += reply.usage.value_or(estimated_usage(letter_, reply));
     return std::move(reply.what);
   }
 

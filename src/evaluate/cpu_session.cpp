@@ -64,9 +64,7 @@ base::Result<std::unique_ptr<CpuSession>> CpuSession::open(const CpuSessionOptio
   session->compiler_ = compiler.version;
   const std::filesystem::path cache =
       options.cache.empty() ? os::cache_folder(options.environment) : options.cache;
-  if (const auto made = os::make_folder(cache); !made)
-    return base::environment_error("cache", made.error().text(),
-                                   "set XDG_CACHE_HOME to a folder that can be written");
+  KS_RETURN_IF_ERROR(os::make_cache(cache));
   const toolchain::Builder builder(compiler, sandbox, cache);
 
   const int every = static_cast<int>(os::allowed_cpus().size());

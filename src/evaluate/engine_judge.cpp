@@ -160,10 +160,13 @@ Tried<EngineJudge::Times> EngineJudge::model(const PreparedProgram& program,
     index[{entries[i].workload->name, entries[i].choice}] = i;
   }
   Times all;
-  if (!select && program.choices().size() > 1)
+  if (!select && program.choices().size() > 1) {
     all.select = select_tunables(task_->definition, times, kLeastModelledGain);
-  else if (!select && program.choices().size() == 1 && !program.choices()[0].empty())
+    if (std::string text = describe_choices(times); !text.empty())
+      all.notes.push_back(std::move(text));
+  } else if (!select && program.choices().size() == 1 && !program.choices()[0].empty()) {
     all.select = {{std::nullopt, program.choices()[0]}};
+  }
   for (const Workload& w : workloads) {
     const auto choice =
         chosen(program, select ? *select : all.select, task_->definition, w, device_);

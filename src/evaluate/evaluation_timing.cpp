@@ -73,6 +73,8 @@ Tried<void> Evaluation::tune() {
     times.push_back(std::move(row));
   }
   outcome_.select = select_tunables(s_.task->definition, times);
+  if (std::string text = describe_choices(times); !text.empty())
+    outcome_.notes.push_back(std::move(text));
   return {};
 }
 

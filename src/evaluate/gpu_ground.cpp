@@ -15,9 +15,7 @@ base::Result<std::unique_ptr<GpuGround>> GpuGround::lay(const EngineSessionOptio
   KS_TRY(os::Sandbox sandbox, os::Sandbox::find(options.sandbox));
   std::unique_ptr<GpuGround> ground(new GpuGround(std::move(clang), std::move(sandbox)));
   ground->cache_ = options.cache.empty() ? os::cache_folder(options.environment) : options.cache;
-  if (const auto made = os::make_folder(ground->cache_); !made)
-    return base::environment_error("cache", made.error().text(),
-                                   "set XDG_CACHE_HOME to a folder that can be written");
+  KS_RETURN_IF_ERROR(os::make_cache(ground->cache_));
   const int every = static_cast<int>(os::allowed_cpus().size());
   ground->jobs_ = options.jobs > 0 ? options.jobs : static_cast<std::size_t>(every);
   ground->engine_worker_ = options.engine_worker;

@@ -139,4 +139,25 @@ kernel::Select select_tunables(const kernel::Definition& definition,
   return select;
 }
 
+std::string describe_choices(const std::vector<ChoiceTimes>& times) {
+  constexpr std::size_t kMostShown = 5;
+  if (times.empty()) return {};
+  std::vector<std::pair<double, std::string>> all;
+  for (const auto& [choice, ns] : times.front().ns) {
+    double sum = 0;
+    for (const ChoiceTimes& row : times) sum += log_time(row, choice);
+    if (sum >= kIllegal) continue;
+    std::string name;
+    for (const auto& [tunable, value] : choice)
+      name += fmt::format("{}{}={}", name.empty() ? "" : ",", tunable, value);
+    all.emplace_back(std::exp(sum / static_cast<double>(times.size())), std::move(name));
+  }
+  if (all.size() < 2) return {};
+  std::ranges::sort(all);
+  std::string text = "tunables over all workloads: " + all.front().second;
+  for (std::size_t i = 1; i < std::min(all.size(), kMostShown); ++i)
+    text += fmt::format("; {} {:.3g}x its time", all[i].second, all[i].first / all.front().first);
+  return text;
+}
+
 }  // namespace ksearch::evaluate

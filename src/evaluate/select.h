@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "kernel/program.h"
@@ -27,5 +28,10 @@ inline constexpr double kLeastGain = 0.02;
 kernel::Select select_tunables(const kernel::Definition& definition,
                                const std::vector<ChoiceTimes>& times,
                                double least_gain = kLeastGain);
+
+/// How the single choices compare, for whoever picks the next ones: "tunables over all workloads:
+/// BK=256; BK=128 1.04x its time; BK=512 1.31x". The nearest few; empty where there are not two
+/// that are legal everywhere.
+std::string describe_choices(const std::vector<ChoiceTimes>& times);
 
 }  // namespace ksearch::evaluate

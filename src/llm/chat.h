@@ -65,6 +65,7 @@ struct Failure {
     denied,        ///< key missing, wrong, or without the right
     no_model,      ///< no such model or address
     quota,         ///< the account has nothing left
+    other,         ///< no model's: a program that answers ended badly, a file cannot be read
     cancelled,     ///< by us
   };
   Kind kind = Kind::network;

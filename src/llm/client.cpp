@@ -66,6 +66,11 @@ std::string stitched(const std::vector<std::string>& parts) {
   return text;
 }
 
+bool Endpoint::is_same(const Endpoint& other) const {
+  return model == other.model && base_url == other.base_url && wire == other.wire &&
+         key == other.key;
+}
+
 Client::Client(Endpoint endpoint, Transport* transport, ClientOptions options)
     : endpoint_(std::move(endpoint)),
       transport_(transport),

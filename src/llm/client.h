@@ -27,6 +27,9 @@ struct Endpoint {
   std::string model;
   Quirks quirks;
   std::optional<Price> price;
+
+  /// The same model at the same place with the same key: one client serves both.
+  bool is_same(const Endpoint& other) const;
 };
 
 /// One call, after it ended.

@@ -103,9 +103,10 @@ std::string_view name(Said::Stop stop) {
 }
 
 std::string_view name(Kind kind) {
-  constexpr std::string_view kNames[] = {
-      "network",     "timed_out",    "busy",     "server", "malformed", "empty", "parameter",
-      "bad_request", "context_full", "declined", "denied", "no_model",  "quota", "cancelled"};
+  constexpr std::string_view kNames[] = {"network",      "timed_out", "busy",      "server",
+                                         "malformed",    "empty",     "parameter", "bad_request",
+                                         "context_full", "declined",  "denied",    "no_model",
+                                         "quota",        "other",     "cancelled"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -159,4 +159,15 @@ fs::path cache_folder(const Environment& environment) {
   return own;
 }
 
+base::Result<void> make_cache(const fs::path& cache) {
+  const auto no = [](const std::string& why) {
+    return base::environment_error("cache", why,
+                                   "set XDG_CACHE_HOME to a folder that can be written");
+  };
+  if (const auto made = make_folder(cache); !made) return no(made.error().text());
+  if (::access(cache.c_str(), W_OK | X_OK) != 0)
+    return no(fmt::format("{}: cannot be written: {}", cache.string(), std::strerror(errno)));
+  return {};
+}
+
 }  // namespace ksearch::os

@@ -50,6 +50,8 @@ class TempFolder {
 /// $XDG_CACHE_HOME/ksearch, else ~/.cache/ksearch (macOS: ~/Library/Caches/ksearch), else a folder
 /// of this user below the temporary folder.
 std::filesystem::path cache_folder(const Environment& environment);
+/// Makes the cache folder. The error says how to have it elsewhere.
+base::Result<void> make_cache(const std::filesystem::path& cache);
 
 /// This executable's own file.
 std::filesystem::path executable_path();

@@ -75,6 +75,7 @@ bool place_descriptors(Prepared& p) noexcept {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
   // The confinement holds a descriptor of its own, so it comes before the others are closed.
   const bool ready = settle_child(command, parent) && set_limits(command.limits) &&
                      (!command.confinement || command.confinement->enter()) &&

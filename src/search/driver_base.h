@@ -1,5 +1,4 @@
 // What every driver does: answers one request, tells the engine and the recorder, looks for a stop.
-// Internal to `search`.
 #pragma once
 
 #include <string_view>

@@ -120,6 +120,7 @@ void Engine::State::on_code(const Request& request, const engineer::CodeReply& r
                    },
                    [&](const engineer::Exhausted& exhausted) {
                      announce_answer(request, "exhausted", exhausted.why, reply.usage);
+                     cycle.report.why = exhausted.why;
                      end_cycle(cycle, "exhausted", true);
                    },
                    [&](const engineer::Refused& refused) {

@@ -47,6 +47,12 @@ View Engine::State::view() const {
   return view;
 }
 
+int Engine::State::tried_since_best() const {
+  const auto it = std::ranges::find(programs, best, &ProgramRecord::hash);
+  return it == programs.end() ? static_cast<int>(programs.size())
+                              : static_cast<int>(programs.end() - it) - 1;
+}
+
 void Engine::State::ask_propose() {
   proposed_at = cycles_ended;
   engineer::PlanRequest plan;
@@ -57,6 +63,7 @@ void Engine::State::ask_propose() {
   plan.new_nodes = config.new_nodes;
   if (tree.size() == 1) plan.new_nodes = std::max(plan.new_nodes, config.first_nodes);
   plan.best_node = best_node();
+  plan.tried_since_best = tried_since_best();
   if (const auto* record = find_program(program_of(tree.at(plan.best_node))))
     plan.program = tried(*record);
   proposing = ask(std::move(plan));
@@ -70,6 +77,7 @@ void Engine::State::ask_revise(Cycle& cycle) {
   plan.revision = tree.revision();
   plan.new_nodes = config.new_nodes;
   plan.best_node = best_node();
+  plan.tried_since_best = tried_since_best();
   plan.cycle = cycle.report;
   const std::string& shown =
       cycle.report.best_program.empty() ? cycle.last_program : cycle.report.best_program;

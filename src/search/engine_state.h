@@ -86,6 +86,7 @@ struct Engine::State {
   View view() const;
   std::string best_node() const;
   std::set<std::string, std::less<>> nodes_in_use() const;
+  int tried_since_best() const;
   void ask_propose();
   void ask_revise(Cycle& cycle);
   void on_plan(Request request, const engineer::PlanReply& reply);

@@ -37,13 +37,39 @@ class Again {
       KS_TRY(Told told, parse_told(line.json, where, find));
       tell(std::move(told), where);
     }
-    if (result_.difference.empty() && engine_.ended()) compare_trees();
+    if (result_.told == 0)
+      return base::environment_error((data_.folder / "journal.jsonl").string(),
+                                     "nothing was told: the run was killed before its first step, "
+                                     "or the file was cut",
+                                     "ksearch resume begins it; or restore the file from a copy");
+    if (!result_.difference.empty()) return result_;
+    if (at_ < text_.size())
+      result_.difference = "journal.jsonl goes on with lines that follow from nothing before them";
+    else if (engine_.ended())
+      compare_trees();
+    result_.missing = missing();
     return result_;
   }
 
  private:
+  std::string missing() const {
+    const auto& lines = data_.journal.lines;
+    std::string text = lines.empty() ? "" : fmt::format("journal.jsonl:{}", lines.back().line);
+    if (!engine_.ended())
+      text +=
+          " is its last line: the run has not ended (it goes on, was stopped, or the file was "
+          "cut)";
+    else if (at_ > text_.size())
+      text += " is its last line: of what follows from it something is missing";
+    else
+      text.clear();
+    for (const std::string& note : data_.journal.notes) text += (text.empty() ? "" : "; ") + note;
+    return text;
+  }
+
   void tell(Told told, const std::string& where) {
-    if (auto* answered = std::get_if<Answered>(&told.what)) think_again(*answered);
+    if (auto* answered = std::get_if<Answered>(&told.what))
+      if (!think_again(*answered, where)) return;
     ++result_.told;
     expect(store::told_line(result_.told, to_json(told)), where);
     if (!result_.difference.empty()) return;
@@ -51,6 +77,8 @@ class Again {
     for (const base::Json& line : reader_lines(engine_.tell(told)))
       lines += store::event_line(line);
     expect(lines, where + ": what follows from it");
+    // After an edit of the user's, questions are written anew.
+    if (std::holds_alternative<Edited>(told.what)) asked_.clear();
     for (const Request& request : engine_.requests()) {
       if (!is_thought(request)) continue;
       const auto known = asked_.find(request.id);
@@ -59,11 +87,23 @@ class Again {
     }
   }
 
-  void think_again(Answered& answered) {
+  /// False where there was an answer and now there is none: the difference says why.
+  bool think_again(Answered& answered, const std::string& where) {
     const auto asked = asked_.find(answered.id);
-    if (asked == asked_.end()) return;  // it was measured
+    if (asked == asked_.end()) return true;  // it was measured
     ++result_.thought;
-    answered = think(hands_, asked->second.request, asked->second.tree);
+    Answered now = think(hands_, asked->second.request, asked->second.tree);
+    if (is_lost(now) && !is_lost(answered)) {
+      const auto reason = [](const auto& reply) {
+        return std::get<kernel::Lost>(reply.what).reason;
+      };
+      const auto* plan = std::get_if<engineer::PlanReply>(&now.reply);
+      result_.difference = fmt::format(
+          "{}: {}", where, plan ? reason(*plan) : reason(std::get<engineer::CodeReply>(now.reply)));
+      return false;
+    }
+    answered = std::move(now);
+    return true;
   }
 
   /// The journal goes on with `text`. Its end may be missing, where the run was killed.

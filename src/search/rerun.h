@@ -16,9 +16,11 @@ struct Rerun {
   /// Where journal and rerun part, and how; empty: they are the same, byte for byte (the tree's
   /// snapshot too, where the run has ended).
   std::string difference;
+  /// What the journal lacks of a whole run; empty: nothing.
+  std::string missing;
 };
 
-/// Stops at the first difference. An error: the journal cannot be read.
+/// Stops at the first difference. An error: the journal cannot be read, or nothing was told in it.
 base::Result<Rerun> rerun(const store::RunData& data, const kernel::Definition& definition,
                           engineer::Planner& planner, engineer::Coder& coder);
 

@@ -237,13 +237,12 @@ CompileRequest linking(const toolchain::Built& object, const toolchain::Built& l
   return request;
 }
 
-CompileRequest lowering(std::string text) {
+/// It went through the optimizer before. Instructions are chosen without more of that, registers
+/// with care: half the time of -O1 for code that is as fast within the noise.
+CompileRequest lowering(const char* file) {
   CompileRequest request;
-  request.files.emplace_back("kernel.ll", std::move(text));
-  request.main = "kernel.ll";
+  request.main = file;
   request.flags = {
-    // It went through the optimizer before it was instrumented. Instructions are chosen without more
-    // of that, registers with care: half the time of -O1 for code that is as fast within the noise.
     "-O0",
     "-mllvm",
     "-fast-isel=false",
@@ -265,6 +264,18 @@ CompileRequest lowering(std::string text) {
   };
   if (!kCross.empty()) request.flags.push_back(fmt::format("--target={}", kCross));
   request.output = "kernel.o";
+  return request;
+}
+
+CompileRequest lowering(std::string text) {
+  CompileRequest request = lowering("kernel.ll");
+  request.files.emplace_back(request.main, std::move(text));
+  return request;
+}
+
+CompileRequest lowering(const toolchain::Built& bitcode) {
+  CompileRequest request = lowering("kernel.bc");
+  request.built.emplace_back(request.main, bitcode);
   return request;
 }
 

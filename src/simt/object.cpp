@@ -53,12 +53,18 @@ base::Error with_unknown(base::Error error, const Prepared& prepared) {
   return error;
 }
 
+enum class Form { object, bitcode, text };
+
 base::Result<Built> compile(const toolchain::Builder& builder, const Prepared& prepared,
-                            const std::vector<std::string>& flags, bool as_text) {
+                            const std::vector<std::string>& flags, Form form) {
   KS_TRY(const Built headers, build(builder, prelude(flags, prepared.dialect), "simt/device"));
   CompileRequest request = compilation(prepared.source, flags, headers.file.string());
-  if (as_text) {
-    request.flags.insert(request.flags.end(), {"-S", "-emit-llvm"});
+  if (form != Form::object) {
+    request.flags.emplace_back("-emit-llvm");
+    request.output = "kernel.bc";
+  }
+  if (form == Form::text) {
+    request.flags.emplace_back("-S");
     request.output = "kernel.ll";
   }
   const auto compiled = build(builder, request, prepared.file);
@@ -118,7 +124,12 @@ base::Result<std::filesystem::path> build_object(const toolchain::Builder& build
                                                  const Prepared& prepared,
                                                  const BuildOptions& options) {
   const std::vector<std::string> flags = compile_flags(options, prepared.dialect);
-  KS_TRY(const Built object, compile(builder, prepared, flags, false));
+  // Choosing instructions for all that watches a kernel, with -O2's care, is half of compiling it.
+  const bool in_two = options.watch && options.optimize > 0;
+  KS_TRY(Built object, compile(builder, prepared, flags, in_two ? Form::bitcode : Form::object));
+  if (in_two) {
+    KS_TRY(object, build(builder, lowering(object), prepared.file));
+  }
   KS_TRY(const Built linked, link(builder, prepared, flags, object));
   return linked.file;
 }
@@ -126,7 +137,7 @@ base::Result<std::filesystem::path> build_object(const toolchain::Builder& build
 base::Result<TracedObject> build_traced(const toolchain::Builder& builder,
                                         const Prepared& prepared) {
   const std::vector<std::string> flags = traced_flags(prepared.dialect);
-  KS_TRY(const Built text, compile(builder, prepared, flags, true));
+  KS_TRY(const Built text, compile(builder, prepared, flags, Form::text));
   const TracedCache cache(text);
   if (auto known = cache.find()) return std::move(*known);
   KS_TRY(const std::string program, os::read_file(text.file));

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -66,11 +67,19 @@ base::Result<void> AppendFile::append(std::string_view bytes) {
 }
 
 base::Result<Descriptor> lock_folder(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / "lock";
+  const std::filesystem::path path = folder / kLockFile;
   Descriptor fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (fd.get() < 0) return failed(path, "cannot be opened");
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
-  if (errno != EWOULDBLOCK) return failed(path, "cannot be locked");
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) {
+    // Whoever had it may have removed it meanwhile: then this is the lock of nothing.
+    struct stat ours {
+    }, there{};
+    if (::fstat(fd.get(), &ours) == 0 && ::stat(path.c_str(), &there) == 0 &&
+        ours.st_ino == there.st_ino)
+      return fd;
+  } else if (errno != EWOULDBLOCK) {
+    return failed(path, "cannot be locked");
+  }
   return base::environment_error(folder.string(), "another process is writing this run",
                                  "wait for it, or stop it");
 }

@@ -41,6 +41,7 @@ class AppendFile {
   std::uint64_t size_;
 };
 
+inline constexpr const char* kLockFile = "lock";
 /// Takes the lock of a folder, for this process alone, until the descriptor goes.
 base::Result<Descriptor> lock_folder(const std::filesystem::path& folder);
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/hash.h"
+#include "store/sealed_line.h"
 
 namespace ksearch::store {
 namespace {
@@ -10,39 +10,6 @@ namespace {
 using base::Json;
 
 constexpr std::string_view kJournalFormat = "ksearch.journal/1";
-constexpr std::size_t kSumDigits = 8;
-
-/// The object on one line with its sum as the last member, and a line feed.
-std::string sealed(const Json& json) {
-  std::string line = base::to_line(json);
-  const std::string sum = base::sha256(line).substr(0, kSumDigits);
-  line.pop_back();
-  return line + R"(,"sum":")" + sum + "\"}\n";
-}
-
-/// The line without its sum, if the sum is right.
-base::Result<Json> opened(std::string_view line, const std::string& where) {
-  constexpr std::string_view kOpen = R"(,"sum":")";
-  constexpr std::string_view kClose = "\"}";
-  const std::size_t tail = kOpen.size() + kSumDigits + kClose.size();
-  const auto damaged = [&](std::string why) {
-    return base::environment_error(where, "damaged: " + std::move(why),
-                                   "restore the file from a copy; earlier lines are good");
-  };
-  if (line.size() < tail + 2 || !line.ends_with(kClose) ||
-      line.substr(line.size() - tail, kOpen.size()) != kOpen) {
-    return damaged("the line does not end with its sum");
-  }
-  std::string whole(line.substr(0, line.size() - tail));
-  whole += '}';
-  const std::string_view sum = line.substr(line.size() - kClose.size() - kSumDigits, kSumDigits);
-  if (base::sha256(whole).substr(0, kSumDigits) != sum) {
-    return damaged("the sum of the line is wrong");
-  }
-  auto json = base::parse_json(whole, where);
-  if (!json) return damaged(json.error().what);
-  return json;
-}
 
 base::Result<void> check_header(const Json& json, const std::string& where) {
   base::ObjectReader in(json, where);
@@ -89,7 +56,7 @@ base::Result<JournalContents> parse_journal(std::string_view text, std::string_v
       contents.notes.push_back(where + ": a torn last line was dropped");
       break;
     }
-    KS_TRY(Json json, opened(text.substr(at, end - at), where));
+    KS_TRY(Json json, open_line(text.substr(at, end - at), where));
     if (number == 1) {
       KS_RETURN_IF_ERROR(check_header(json, where));
     } else {
@@ -101,12 +68,12 @@ base::Result<JournalContents> parse_journal(std::string_view text, std::string_v
   return contents;
 }
 
-std::string journal_header() { return sealed(Json{{"format", kJournalFormat}}); }
+std::string journal_header() { return sealed_line(Json{{"format", kJournalFormat}}); }
 
 std::string told_line(std::uint64_t n, const Json& told) {
-  return sealed(Json{{"n", n}, {"told", told}});
+  return sealed_line(Json{{"n", n}, {"told", told}});
 }
 
-std::string event_line(const Json& event) { return sealed(event); }
+std::string event_line(const Json& event) { return sealed_line(event); }
 
 }  // namespace ksearch::store

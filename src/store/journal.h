@@ -4,7 +4,7 @@
 //   {"n":1,"told":{...},"sum":"..."}            the state is a fold of these, in order
 //   {"event":"node_inserted",...,"sum":"..."}   what came of the line before, for readers
 //
-// `sum` is the first 8 hex digits of the line's SHA-256 without it, so that damage is seen.
+// `sum`: sealed_line.h.
 #pragma once
 
 #include <cstdint>

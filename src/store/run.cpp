@@ -61,14 +61,21 @@ Run::Run(Run&&) noexcept = default;
 Run& Run::operator=(Run&&) noexcept = default;
 Run::~Run() = default;
 
-base::Result<void> Run::can_create(const fs::path& folder) {
+namespace {
+
+/// A lock that nobody holds is left of a process that was killed before it had a run.
+bool is_free(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().filename() != kLockFile) return false;
+  return !error;
+}
+
+base::Result<void> check_place(const fs::path& folder) {
   std::error_code error;
   const fs::file_status status = fs::status(folder, error);
   if (fs::exists(status) && !fs::is_directory(status))
     return base::usage_error(folder.string(), "is no folder", "choose another --out");
-  if (fs::exists(status) && !fs::is_empty(folder, error))
-    return base::usage_error(folder.string(), "the folder is not empty",
-                             "choose another --out, or resume the run in it");
   fs::path there = fs::absolute(folder);
   while (!fs::exists(there, error) && there != there.parent_path()) there = there.parent_path();
   if (!fs::is_directory(there, error))
@@ -82,17 +89,60 @@ base::Result<void> Run::can_create(const fs::path& folder) {
   return {};
 }
 
-base::Result<Run> Run::create(const fs::path& folder, const RunInfo& info) {
-  KS_RETURN_IF_ERROR(can_create(folder));
-  KS_RETURN_IF_ERROR(os::make_folder(folder / "programs"));
+}  // namespace
+
+Claim::Claim(fs::path folder, bool made, Descriptor lock)
+    : folder_(std::move(folder)), made_(made), lock_(std::move(lock)) {}
+Claim::Claim(Claim&&) noexcept = default;
+Claim& Claim::operator=(Claim&& other) noexcept {
+  std::swap(folder_, other.folder_);
+  std::swap(made_, other.made_);
+  std::swap(lock_, other.lock_);
+  return *this;
+}
+
+Claim::~Claim() {
+  std::error_code ignored;
+  if (lock_.get() < 0) return;
+  for (const fs::path& path : leavings()) fs::remove(path, ignored);
+}
+
+std::vector<fs::path> Claim::leavings() const {
+  std::vector<fs::path> paths{folder_ / kLockFile};
+  if (made_) paths.push_back(folder_);
+  return paths;
+}
+
+base::Result<Claim> Claim::take(const fs::path& folder) {
+  KS_RETURN_IF_ERROR(check_place(folder));
+  std::error_code error;
+  const bool made = !fs::exists(folder, error);
+  const auto full = [&] {
+    return base::usage_error(folder.string(), "the folder is not empty",
+                             "choose another --out, or resume the run in it");
+  };
+  if (!made && !is_free(folder)) return full();  // and nothing is put into it
+  KS_RETURN_IF_ERROR(os::make_folder(folder));
   KS_TRY(Descriptor lock, lock_folder(folder));
+  if (!is_free(folder)) return full();  // somebody was faster, and has gone
+  return Claim(folder, made, std::move(lock));
+}
+
+base::Result<Run> Run::create(const fs::path& folder, const RunInfo& info) {
+  KS_TRY(Claim claim, Claim::take(folder));
+  return create(std::move(claim), info);
+}
+
+base::Result<Run> Run::create(Claim claim, const RunInfo& info) {
+  const fs::path folder = claim.folder();
+  KS_RETURN_IF_ERROR(os::make_folder(folder / "programs"));
   KS_RETURN_IF_ERROR(os::write_file(folder / "run.json", base::to_text(to_json(info))));
   KS_TRY(AppendFile journal, AppendFile::open(folder / "journal.jsonl", 0));
   const std::string header = journal_header();
   KS_RETURN_IF_ERROR(journal.append(header));
   JournalContents contents;
   contents.good_bytes = header.size();
-  return Run(std::make_unique<Open>(folder, std::move(lock), info, std::move(contents),
+  return Run(std::make_unique<Open>(folder, std::move(claim.lock_), info, std::move(contents),
                                     std::move(journal)));
 }
 

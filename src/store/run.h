@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "kernel/program.h"
+#include "store/append_file.h"
 #include "store/journal.h"
 
 namespace ksearch::store {
@@ -40,11 +41,33 @@ struct RunInfo {
 base::Json to_json(const RunInfo& info);
 base::Result<RunInfo> parse_run_info(const base::Json& json, std::string_view where);
 
+/// A folder that is ours for a run, before there is one: made, empty, and locked against others.
+/// Where no run was created in it, it goes again.
+class Claim {
+ public:
+  /// An error where another process has the folder, where something is in it, or where nothing can
+  /// be written.
+  static base::Result<Claim> take(const std::filesystem::path& folder);
+  Claim(Claim&& other) noexcept;
+  Claim& operator=(Claim&& other) noexcept;
+  ~Claim();
+
+  const std::filesystem::path& folder() const { return folder_; }
+  /// What is to be removed, in order, where the process ends without running to its end.
+  std::vector<std::filesystem::path> leavings() const;
+
+ private:
+  friend class Run;
+  Claim(std::filesystem::path folder, bool made, Descriptor lock);
+  std::filesystem::path folder_;
+  bool made_ = false;  ///< the folder was not there before
+  Descriptor lock_;    ///< none: a run has it
+};
+
 /// A run folder open for writing. One process at a time: the lock goes with the process.
 class Run {
  public:
-  /// An error where `create` would fail: found before anything is measured.
-  static base::Result<void> can_create(const std::filesystem::path& folder);
+  static base::Result<Run> create(Claim claim, const RunInfo& info);
   /// The folder must not exist, or be empty.
   static base::Result<Run> create(const std::filesystem::path& folder, const RunInfo& info);
   /// Opens a run that was there, repairs a torn last line (see `journal().notes`).

@@ -103,7 +103,8 @@ void ProcessHandle::wait_gone(std::chrono::milliseconds limit) const {
   const auto end = Clock::now() + limit;
   if (descriptor_ >= 0) {
     pollfd fd{descriptor_, POLLIN, 0};
-    ::poll(&fd, 1, static_cast<int>(limit.count()));
+    while (::poll(&fd, 1, static_cast<int>(limit.count())) < 0 && errno == EINTR) {
+    }
     return;
   }
   while (pid_ > 0 && ::kill(pid_, 0) == 0 && Clock::now() < end)

@@ -61,7 +61,9 @@ base::Result<void> WorkerProcess::greet(const std::string& program,
   // The first line is "hello", alone: before candidate code is anywhere near.
   constexpr std::string_view kHello = "hello\n";
   pollfd poll_fd{socket_.get(), POLLIN, 0};
-  const int ready = ::poll(&poll_fd, 1, static_cast<int>(limit.count()));
+  int ready;
+  while ((ready = ::poll(&poll_fd, 1, static_cast<int>(limit.count()))) < 0 && errno == EINTR) {
+  }
   char hello[16] = {};
   pid_t sender = 0;
   const ssize_t n =

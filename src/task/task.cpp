@@ -116,7 +116,9 @@ base::Result<fs::path> find_task(std::string_view name, const std::vector<fs::pa
     }
   for (const fs::path& task : list_tasks(search_path)) known.push_back(task.filename().string());
   return base::usage_error(std::string(name),
-                           fmt::format("no such task; looked in {}", fmt::join(looked, ", ")),
+                           looked.empty()
+                               ? "is no folder of a task (no definition.json in it)"
+                               : fmt::format("no such task; looked in {}", fmt::join(looked, ", ")),
                            fmt::format("known are {}", fmt::join(known, ", ")));
 }
 
@@ -163,7 +165,11 @@ base::Result<void> keep_where(Task& task, std::string_view expression) {
   std::set<std::map<std::string, kernel::DType>> types;  // of the feedback workloads kept
   std::set<kernel::Role> kept_roles;
   for (const kernel::Workload& w : task.workloads) {
-    KS_TRY(holds[w.name], expr.eval_boolean(kernel::scope_of(task.definition, w)));
+    const auto kept = expr.eval_boolean(kernel::scope_of(task.definition, w));
+    if (!kept)
+      return base::usage_error("--where", fmt::format("\"{}\": {}", expression, kept.error().what),
+                               kept.error().todo);
+    holds[w.name] = *kept;
     if (!holds[w.name]) continue;
     kept_roles.insert(w.role);
     if (w.role == kernel::Role::feedback) types.insert(w.types);

@@ -93,6 +93,76 @@ TEST_F(Cli, MistakesExitWithTwoAndSayWhatToDo) {
   EXPECT_NE(nothing.output.find("ksearch run TASK"), std::string::npos) << nothing.output;
 }
 
+TEST_F(Cli, AnEmptyValueStandsForNoDefault) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"run", ""},
+                                             {"run", "softmax", "--out", ""},
+                                             {"run", "softmax", "--where", ""},
+                                             {"check", ""},
+                                             {"export", ""}}) {
+    const Ran ran = run(arguments);
+    EXPECT_EQ(ran.code, 2) << ran.output;
+    EXPECT_NE(ran.output.find("is empty"), std::string::npos) << ran.output;
+  }
+}
+
+TEST_F(Cli, ErrorsNameWhatWasWrongAndWhatIsThere) {
+  const auto expect = [&](std::vector<std::string> arguments, const std::string& words) {
+    const Ran ran = run(std::move(arguments));
+    EXPECT_EQ(ran.code, 2) << ran.output;
+    EXPECT_NE(ran.output.find(words), std::string::npos) << ran.output;
+  };
+  expect({"run", "softmax", "--where", "x"}, "--where: \"x\"");
+  expect({"run", "/"}, "/: is no folder of a task");
+  std::ofstream(folder_->path() / "empty.json") << "{}";
+  expect({"export", "empty.json"}, "empty.json: names no task");
+  const fs::path examples = fs::path(KSEARCH_SOURCE_DIR) / "examples/attention-metal";
+  expect({"report", examples.string()}, (examples / "from_prompts").string());
+  expect({"replay", (examples / "from_prompts").string()}, "before answers of dir:");
+  std::ofstream(folder_->path() / "k.metal")
+      << "#include <metal_stdlib>\nkernel void k(device float* x [[buffer(0)]]) { x[0] = 1; }\n";
+  expect({"check", "k.metal", "--kernel", "k"}, "--buffer");
+}
+
+TEST_F(Cli, AFullDiskIsAnErrorThatNamesTheFile) {
+  os::Command c = command({"devices"});
+  c.argv = {"/bin/sh", "-c", "ulimit -f 1; exec \"$0\" devices", c.argv.front()};
+  c.environment["XDG_CACHE_HOME"] = folder_->path();
+  const auto ran = os::run(c, 5min, 1 << 20);
+  ASSERT_TRUE(ran);
+  EXPECT_EQ(ran->status.code, 3) << ran->output;
+  EXPECT_NE(ran->output.find(folder_->path().string()), std::string::npos) << ran->output;
+  c = command({"devices"});
+  c.environment["XDG_CACHE_HOME"] = "/dev/null/cache";
+  const auto unwritable = os::run(c, 5min, 1 << 20);
+  ASSERT_TRUE(unwritable);
+  EXPECT_EQ(unwritable->status.code, 3);
+  EXPECT_NE(unwritable->output.find("XDG_CACHE_HOME"), std::string::npos) << unwritable->output;
+}
+
+TEST_F(Cli, CtrlCWhileASessionOpensLeavesAtOnceAndNothingBehind) {
+  os::Command c = command({"run", "softmax", "--threads", "1", "--out", "found"});
+  c.argv = {"/bin/sh",       "-c",  "exec \"$0\" \"$@\" > said 2>&1",
+            KSEARCH_PROGRAM, "run", "softmax",
+            "--threads",     "1",   "--out",
+            "found"};
+  auto process = os::Process::start(c);
+  ASSERT_TRUE(process);
+  const fs::path lock = folder_->path() / "found/lock";
+  for (int i = 0; i < 3000 && !fs::exists(lock); ++i) std::this_thread::sleep_for(10ms);
+  const Ran other = run({"run", "softmax", "--out", "found"});
+  EXPECT_EQ(other.code, 3) << other.output;
+  EXPECT_NE(other.output.find("another process"), std::string::npos) << other.output;
+  ::kill(process->pid(), SIGINT);
+  const auto status = process->wait(60s);
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->code, 130);
+  EXPECT_FALSE(fs::exists(lock.parent_path()));
+  const std::string said = os::read_file(folder_->path() / "said").value_or("");
+  EXPECT_NE(said.find("stopped: no run was begun"), std::string::npos) << said;
+  EXPECT_EQ(said.find("resume"), std::string::npos) << said;
+}
+
 TEST_F(Cli, TasksAndDevicesSayWhatTheyAre) {
   const Ran tasks = run({"tasks", "--json"});
   ASSERT_EQ(tasks.code, 0) << tasks.output;

@@ -134,6 +134,16 @@ TEST_F(Engineer, AScriptThatErrsFindsABetterProgramAndTheJournalReplays) {
   EXPECT_EQ(resumed.summary["tokens"], ran.summary["tokens"]);
   EXPECT_EQ(read(path() / "found/world_model.json"), tree);
   EXPECT_EQ(read(path() / "answers/count"), "16\n") << "nobody was asked again";
+
+  const Ran same = run({"replay", "found"});
+  EXPECT_EQ(same.code, 0) << same.output;
+  EXPECT_THAT(same.output, HasSubstr("the same, byte for byte"));
+  EXPECT_EQ(read(path() / "answers/count"), "16\n") << "nobody was asked again";
+  const std::string journal = read(path() / "found/journal.jsonl");
+  fs::resize_file(path() / "found/journal.jsonl", journal.size() / 2);
+  const Ran cut = run({"replay", "found"});
+  EXPECT_EQ(cut.code, 1) << cut.output;
+  EXPECT_THAT(cut.output, HasSubstr("not a whole run"));
 }
 
 TEST_F(Engineer, CtrlCAndResumeGoOnWithTheSameLetter) {
@@ -159,6 +169,8 @@ TEST_F(Engineer, CtrlCAndResumeGoOnWithTheSameLetter) {
   EXPECT_EQ(resumed.summary["calls"], 1);
   EXPECT_EQ(read(letter), asked);
   EXPECT_FALSE(fs::exists(path() / "letters/0001b-plan-first.md"));
+  const Ran same = run({"replay", "found"});
+  EXPECT_EQ(same.code, 0) << same.output;
 
   const Ran again = run(
       std::vector<std::string>{"run", "softmax", "--engineer", "dir:letters", "--out", "other"});
@@ -230,13 +242,14 @@ TEST_F(Model, SearchesAndSaysWhatItCostAndKeepsTheKeyToItself) {
   EXPECT_EQ(same.code, 0) << same.output;
   EXPECT_THAT(same.output, HasSubstr("the same, byte for byte"));
   std::string calls = read(path() / "found/calls.jsonl");
-  const std::size_t why = calls.rfind("nothing more");  // the last answer's reason: it is told
+  const std::size_t why = calls.rfind("nothing more");
   ASSERT_NE(why, std::string::npos) << calls;
   calls.replace(why, 12, "nothing else");
   std::ofstream(path() / "found/calls.jsonl") << calls;
   const Ran other = run({"replay", "found"});
-  EXPECT_EQ(other.code, 1) << other.output;
-  EXPECT_THAT(other.output, HasSubstr("journal.jsonl:"));
+  EXPECT_EQ(other.code, 3) << other.output;
+  EXPECT_THAT(other.output, HasSubstr("calls.jsonl:"));
+  EXPECT_THAT(other.output, HasSubstr("damaged"));
 }
 
 TEST_F(Model, AMissingKeyIsNoticedBeforeAResumedRunMeasuresAnything) {

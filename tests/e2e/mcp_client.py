@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 from mcp import ClientSession, StdioServerParameters
@@ -93,4 +94,7 @@ async def main():
 
 
 asyncio.run(asyncio.wait_for(main(), 400))
+replayed = subprocess.run([ksearch, "replay", "found"], cwd=work, capture_output=True, text=True)
+print(replayed.stdout + replayed.stderr)
+assert replayed.returncode == 0, replayed
 print("mcp: a search of softmax through the protocol, done")

@@ -123,8 +123,9 @@ base::Result<GroupPlan> Job::plan_of(const Json& launch, const ks::Attachment& o
     const ks::Parameter& parameter = plan.kernel->parameters[i];
     const auto index = static_cast<std::size_t>(parameter.index);
     if (parameter.kind == ks::ArgumentKind::buffer && (index >= 31 || !plan.buffers[index]))
-      return base::usage_error(kernel, fmt::format("nothing is bound to buffer {}", index),
-                               "give a buffer this index, or bind one to it");
+      return base::usage_error(
+          kernel, fmt::format("nothing is bound to buffer {}", index),
+          "give it one with --buffer; in a case.json a buffer with this index, or bind");
     if (parameter.kind == ks::ArgumentKind::group_memory && index >= plan.group_memory.size())
       return base::usage_error(kernel,
                                fmt::format("threadgroup({}) has no size in this launch", index),

@@ -45,6 +45,11 @@ base::Error unusable(std::string why) {
           "see that the machine has memory and processors to spare, then try again"};
 }
 
+/// The reason says itself what to do: a disk is full, a cache cannot be written.
+base::Error gone(const kernel::Lost& lost) {
+  return {base::ErrorKind::environment, "device profile", lost.reason, {}};
+}
+
 std::string words(const kernel::Verdict& verdict) {
   kernel::Outcome outcome;
   outcome.verdict = verdict;
@@ -52,7 +57,7 @@ std::string words(const kernel::Verdict& verdict) {
 }
 
 base::Error failed(const auto& reply) {
-  if (const auto* lost = std::get_if<kernel::Lost>(&reply)) return unusable(lost->reason);
+  if (const auto* lost = std::get_if<kernel::Lost>(&reply)) return gone(*lost);
   return unusable(words(std::get<kernel::Verdict>(reply)));
 }
 
@@ -72,8 +77,7 @@ class Timed {
   base::Result<double> best_ns(const Probe& probe, milliseconds time) {
     const Job job{.workload = nullptr, .plan = &probe.plans[0], .tensors = probe.tensors};
     const auto ready = worker_->prepare(job);
-    if (auto* lost = std::get_if<kernel::Lost>(&ready))
-      return std::unexpected(unusable(lost->reason));
+    if (auto* lost = std::get_if<kernel::Lost>(&ready)) return std::unexpected(gone(*lost));
     if (auto* verdict = std::get_if<kernel::Verdict>(&ready))
       return std::unexpected(unusable(words(*verdict)));
     double best = 0;

@@ -126,6 +126,11 @@ class LaunchModel {
                               : groups == by_memory    ? "group memory"
                               : groups == by_registers ? "registers"
                                                        : "SIMD-groups";
+    if (groups == by_registers && groups < std::min({by_memory, by_slots, groups_a_core_})) {
+      result_.next_registers =
+          static_cast<int>(std::floor(file / (2 * launch_.threads * (groups + 1))));
+      result_.next_simdgroups = (groups + 1) * simdgroups_;
+    }
     resident_ = groups * simdgroups_;
     result_.resident_simdgroups = resident_;
   }
@@ -373,7 +378,11 @@ std::string describe(const ModelledProgram& program) {
   text += fmt::format("; {:.0f} SIMD-groups resident on a core, limited by {}",
                       longest.resident_simdgroups, longest.occupancy_limit);
   if (longest.half_registers > 0)
-    text += fmt::format(" ({} registers of 16 bits a thread)", longest.half_registers);
+    text += fmt::format(" ({} registers of 16 bits a thread{})", longest.half_registers,
+                        longest.next_registers >= 16
+                            ? fmt::format("; {} would allow {:.0f} SIMD-groups",
+                                          longest.next_registers, longest.next_simdgroups)
+                            : "");
   std::vector<std::string> kinds;
   for (const auto& [kind, share] : longest.kinds)
     kinds.push_back(fmt::format("{} {:.0f}%", kind, 100 * share));

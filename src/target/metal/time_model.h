@@ -45,6 +45,9 @@ struct ModelledLaunch {
   /// Shares of issue by kind of operation ("matrix.half", "loads"), the largest first, from 1% on.
   std::vector<std::pair<std::string, double>> kinds;
   int half_registers = 0;  ///< a thread
+  /// Where registers limit it: with so many a thread so many SIMD-groups would be resident; else 0.
+  int next_registers = 0;
+  double next_simdgroups = 0;
 };
 
 /// `trace`: that of simt::check. An error where it lacks what the model needs.

@@ -1,7 +1,7 @@
 // Every program of dialect mlx in the project, catalog steps, naive programs and experts, run
 // watched in the engine and compared with float64. Two tiny shapes each; with KSEARCH_ALL_SHAPES
-// set, all of them under three orders of SIMD-groups; with KSEARCH_ONLY_STEPS="wide_reads two_rows",
-// those steps of the catalog alone.
+// set, all of them under three orders of SIMD-groups; with KSEARCH_ONLY_STEPS="wide_reads
+// two_rows", those steps of the catalog alone.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -54,7 +54,6 @@ TEST_F(Correspondents, ALetterThatIsThereStaysAsItIs) {
 }
 
 TEST_F(Correspondents, WaitingSaysForWhatAndEndsWhenItIsGivenUp) {
-  put("0007-answer.md", "");  // an editor has made it, nobody has written yet
   int looks = 0;
   std::vector<std::string> said;
   const auto folder = make_folder_correspondent(
@@ -64,6 +63,29 @@ TEST_F(Correspondents, WaitingSaysForWhatAndEndsWhenItIsGivenUp) {
               HasSubstr("lost: stopped while waiting"));
   ASSERT_EQ(said.size(), 1u);
   EXPECT_THAT(said[0], HasSubstr("0007-answer.md (code: T)"));
+}
+
+TEST_F(Correspondents, WhatIsWrongWithAnAnswersFileIsSaidOnceAndTheWaitGoesOn) {
+  put("0007-answer.md", "\n");
+  int looks = 0;
+  std::vector<std::string> said;
+  const auto folder = make_folder_correspondent(
+      path(), Patience{[&] {
+                         if (++looks == 4) {
+                           fs::remove(path() / "0007-answer.md");
+                           fs::create_directory(path() / "0007-answer.md");
+                         }
+                         if (looks == 8) {
+                           fs::remove(path() / "0007-answer.md");
+                           put("0007-answer.md", "yes");
+                         }
+                         return looks > 20;
+                       },
+                       [&](const std::string& what) { said.push_back(what); }, 1ms});
+  EXPECT_EQ(text(folder->ask({7, 0, "code", "T", "q"})), "yes");
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_THAT(said[0], HasSubstr("0007-answer.md is empty"));
+  EXPECT_THAT(said[1], HasSubstr("0007-answer.md: is no file; still waiting"));
 }
 
 TEST_F(Correspondents, AnAnswerIsTakenWhenItHasStoppedGrowing) {

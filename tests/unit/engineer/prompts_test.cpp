@@ -8,6 +8,7 @@
 #include <chrono>
 #include <fstream>
 
+#include "engineer/describe.h"
 #include "golden.h"
 #include "unit/engineer/letters.h"
 
@@ -144,6 +145,51 @@ TEST(Prompts, ADuplicateIsToldAndNotDebugged) {
   EXPECT_EQ(question.kind, "improve");
   EXPECT_THAT(question.text, HasSubstr("repeats a program that was tried before"));
   EXPECT_THAT(question.text, HasSubstr("that one: Measured: 0.8x"));
+}
+
+TEST(Prompts, WhatStandsAboveIsNotShownAgain) {
+  CodeRequest request = code_request();
+  const kernel::Program example = *softmax_brief().example;
+  request.parent = Tried{example, example.hash(), measured(0.25, 1)};
+  const std::string& source = example.sources.at(0).text;
+  const auto times = [](const std::string& text, const std::string& part) {
+    int count = 0;
+    for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(times(softmax_prompts().code(request).text, source), 1) << "in the specification";
+
+  request.best = Tried{example, "best", measured(0.8, 3.2)};
+  kernel::Program slower = example;
+  std::string& text = slower.sources.at(0).text;
+  text.insert(text.find('\n') + 1, "// another line\n");
+  request.last = Tried{slower, "slower", measured(0.7, 2.8)};
+  const Question question = softmax_prompts().code(request);
+  EXPECT_EQ(question.kind, "improve");
+  EXPECT_THAT(question.text, HasSubstr("As changes to the best program for this action, above"));
+  EXPECT_THAT(question.text, HasSubstr("\n+// another line\n"));
+  EXPECT_THAT(question.text, HasSubstr("plan: unchanged"));
+  EXPECT_THAT(question.text, HasSubstr("Score 0.7x")) << "and what became of it";
+  EXPECT_EQ(times(question.text, source), 2) << "in the specification, and as the best";
+}
+
+TEST(Prompts, AProgramThatHasLittleInCommonIsShownWhole) {
+  const kernel::Program example = *softmax_brief().example;
+  kernel::Program other = example;
+  std::string& text = other.sources.at(0).text;
+  for (std::size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 4))
+    text.insert(at, " //");
+  EXPECT_FALSE(describe_change(example, other));
+  EXPECT_EQ(describe_change(example, example),
+            example.sources.at(0).path + ": unchanged\n\nplan: unchanged\n\n");
+}
+
+TEST(Prompts, APlannerHearsWhenNothingGetsBetter) {
+  PlanRequest request = plan_request(PlanRequest::Kind::propose);
+  request.tried_since_best = 8;
+  EXPECT_THAT(
+      softmax_prompts().plan(request, two_nodes()).text,
+      HasSubstr("8 programs were tried after it, none was faster.\nVariants of what is there"));
 }
 
 TEST(Prompts, AFileWithAHoleOrAnUnknownSectionIsAnErrorWithItsPlace) {

@@ -34,6 +34,15 @@ TEST(Select, OneChoiceForAllWhereSplittingGainsLittle) {
   EXPECT_EQ(select[0].tunables, kLarge);
 }
 
+TEST(Select, TellsHowTheOthersCompare) {
+  const auto a = workload(100, 64), b = workload(1000, 64);
+  EXPECT_EQ(
+      describe_choices({{&a, {{kSmall, 100}, {kLarge, 50}}}, {&b, {{kSmall, 200}, {kLarge, 200}}}}),
+      "tunables over all workloads: B=64; B=16 1.41x its time");
+  EXPECT_EQ(describe_choices({{&a, {{kSmall, 100}, {kLarge, 50}}}, {&b, {{kSmall, 200}}}}), "")
+      << "the other is not legal everywhere";
+}
+
 TEST(Select, SplitsByTheAxisThatDecides) {
   const auto a = workload(100, 64), b = workload(1000, 64);
   const auto select = select_tunables(

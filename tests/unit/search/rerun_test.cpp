@@ -63,6 +63,7 @@ class RerunOfLanes : public testing::TestWithParam<int> {
 TEST_P(RerunOfLanes, TheSameAnswersAreTheSameRun) {
   const Rerun same = again();
   EXPECT_EQ(same.difference, "");
+  EXPECT_EQ(same.missing, "");
   EXPECT_GT(same.thought, 40u) << "programs and plans";
   EXPECT_GT(same.told, same.thought + 40) << "and what was measured";
 }
@@ -74,12 +75,35 @@ TEST_P(RerunOfLanes, OtherAnswersAreFoundWhereTheyBegin) {
   EXPECT_EQ(other.thought, 1u) << "the first one already";
 }
 
-TEST_P(RerunOfLanes, AJournalThatAKillCutIsTheBeginningOfTheRun) {
+TEST_P(RerunOfLanes, AJournalThatAKillCutIsTheBeginningOfTheRunAndSaysSo) {
   const std::string whole = journal();
-  for (std::size_t bytes = 0; bytes < whole.size(); bytes += whole.size() / 13) {
+  for (std::size_t bytes = whole.size() / 13; bytes < whole.size(); bytes += whole.size() / 13) {
     write("journal.jsonl", whole.substr(0, bytes));
-    EXPECT_EQ(again().difference, "") << bytes;
+    const Rerun cut = again();
+    EXPECT_EQ(cut.difference, "") << bytes;
+    EXPECT_THAT(cut.missing, HasSubstr("is its last line: ")) << bytes;
+    EXPECT_THAT(cut.missing, HasSubstr("torn last line")) << bytes;
   }
+  write("journal.jsonl", whole.substr(0, whole.rfind('\n', whole.size() - 2) + 1));
+  EXPECT_THAT(again().missing, HasSubstr("of what follows from it something is missing"));
+}
+
+TEST_P(RerunOfLanes, AJournalWithoutALineThatWasToldIsNoRun) {
+  const std::string whole = journal();
+  for (const std::size_t bytes : {std::size_t{0}, whole.find('\n') + 1, whole.find('\n') + 9}) {
+    write("journal.jsonl", whole.substr(0, bytes));
+    Scripted scripted(kRecordedSeed, false);
+    const auto none = rerun(store::read_run(folder_).value(), copy_task(), scripted, scripted);
+    ASSERT_FALSE(none) << bytes;
+    EXPECT_THAT(none.error().text(), HasSubstr("journal.jsonl: nothing was told"));
+  }
+}
+
+TEST_P(RerunOfLanes, LinesThatFollowFromNothingAreFound) {
+  const std::string whole = journal();
+  const std::size_t last = whole.rfind('\n', whole.size() - 2) + 1;
+  write("journal.jsonl", whole + whole.substr(last));
+  EXPECT_THAT(again().difference, HasSubstr("follow from nothing"));
 }
 
 TEST_P(RerunOfLanes, AnotherTreeIsFound) {

@@ -82,13 +82,34 @@ TEST_F(RunTest, AFolderThatIsNotEmptyIsNotTaken) {
 }
 
 TEST_F(RunTest, WhereNoRunCanBeIsKnownBeforehand) {
-  EXPECT_TRUE(store::Run::can_create(folder_ / "deep" / "er"));
-  EXPECT_FALSE(std::filesystem::exists(folder_));
   std::ofstream(temp_.path() / "file") << "x";
-  EXPECT_THAT(store::Run::can_create(temp_.path() / "file").error().text(),
-              HasSubstr("is no folder"));
-  EXPECT_THAT(store::Run::can_create(temp_.path() / "file" / "run").error().text(),
-              HasSubstr("is no folder"));
+  EXPECT_THAT(Claim::take(temp_.path() / "file").error().text(), HasSubstr("is no folder"));
+  EXPECT_THAT(Claim::take(temp_.path() / "file" / "run").error().text(), HasSubstr("is no folder"));
+  std::filesystem::create_directories(folder_);
+  std::ofstream(folder_ / "mine.txt") << "x";
+  EXPECT_THAT(Claim::take(folder_).error().text(), HasSubstr("is not empty"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "lock")) << "what is another's stays as it is";
+}
+
+TEST_F(RunTest, AClaimedFolderIsNobodyElsesAndGoesAgainWithoutARun) {
+  {
+    const Claim claim = Claim::take(folder_).value();
+    EXPECT_THAT(Claim::take(folder_).error().text(), HasSubstr("another process"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_));
+  {
+    const store::Run run = store::Run::create(Claim::take(folder_).value(), info()).value();
+    EXPECT_THAT(Claim::take(folder_).error().text(), HasSubstr("is not empty"));
+    EXPECT_THAT(store::Run::open(folder_).error().text(), HasSubstr("another process"));
+  }
+  EXPECT_TRUE(read_run(folder_).has_value());
+}
+
+TEST_F(RunTest, ALockThatAKilledProcessLeftIsNoRun) {
+  std::filesystem::create_directories(folder_);
+  std::ofstream(folder_ / "lock");
+  EXPECT_TRUE(Claim::take(folder_).has_value());
+  EXPECT_TRUE(std::filesystem::exists(folder_)) << "it was there before";
 }
 
 TEST_F(RunTest, WhereNothingIsStoredThatIsSaid) {

@@ -109,6 +109,8 @@ TEST_F(TimeModel, RegistersLimitWhatIsResident) {
   const ModelledLaunch launch = model({"k", 3200, 128}, trace);
   EXPECT_EQ(launch.resident_simdgroups, 16);
   EXPECT_EQ(launch.occupancy_limit, "registers");
+  EXPECT_EQ(launch.next_registers, 166) << "for five groups in place of four";
+  EXPECT_EQ(launch.next_simdgroups, 20);
 }
 
 TEST_F(TimeModel, ALoneSimdgroupWaitsForItsChain) {

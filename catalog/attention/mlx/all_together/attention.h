@@ -177,7 +177,7 @@ METAL_FUNC void load_queries(thread State<T, D, ROWS>& state, const device T* fr
 /// lane reads, `part` its place among the eight.
 template <short FROM, short TO, short W, short MATRICES, short KEYS, short STRIDE, typename T,
           short D, short ROWS>
-METAL_FUNC void multiply_keys(thread Sums* scores, const thread State<T, D, ROWS>& state,
+METAL_FUNC void multiply_keys(thread Sums* scores, thread State<T, D, ROWS>& state,
                               const threadgroup T* key, ushort part) {
 #pragma unroll
   for (short p = FROM / 8; p < TO / 8; p += W) {
@@ -204,7 +204,7 @@ METAL_FUNC void multiply_keys(thread Sums* scores, const thread State<T, D, ROWS
 /// Adds weights of 8 keys times columns FROM to TO of their values, of which the four lanes that
 /// share a row read W each, two for each matrix. `value` is this lane's row, `part` its place.
 template <short FROM, short TO, short W, typename T, short D, short ROWS>
-METAL_FUNC void multiply_values(thread State<T, D, ROWS>& state, const thread Operand<T>* weights,
+METAL_FUNC void multiply_values(thread State<T, D, ROWS>& state, thread Operand<T>* weights,
                                 const threadgroup T* value, ushort part) {
 #pragma unroll
   for (short p = FROM / 8; p < TO / 8; p += W / 2) {
@@ -212,7 +212,7 @@ METAL_FUNC void multiply_values(thread State<T, D, ROWS>& state, const thread Op
     read<W>(two, value + p * 8 + part * W);
 #pragma unroll
     for (short m = 0; m < W / 2; ++m) {
-      const Operand<T> pair = matrix_of(two[2 * m], two[2 * m + 1]);
+      Operand<T> pair = matrix_of(two[2 * m], two[2 * m + 1]);
 #pragma unroll
       for (short t = 0; t < ROWS; ++t)
         simdgroup_multiply_accumulate(state.sums[t * (D / 8) + p + m], weights[t], pair,
@@ -256,9 +256,9 @@ METAL_FUNC Operand<bfloat> narrow<bfloat>(float x, float y) {
 }
 
 /// Weights of KEYS matrices of scores as operands, and what a lane has of their sums.
-template <short KEYS, typename T, short D, short ROWS>
+template <short KEYS, short ROWS, typename T>
 METAL_FUNC void weigh(thread Operand<T>* weights, thread float* sum, thread Sums* scores,
-                      const thread State<T, D, ROWS>& state, float factor) {
+                      float factor) {
 #pragma unroll
   for (short t = 0; t < ROWS; ++t) {
     sum[t] = 0.0f;
@@ -340,13 +340,13 @@ METAL_FUNC void step_of(thread State<T, D, ROWS>& state, const threadgroup T* ke
   // is larger the references move.
   Operand<T> weights[ROWS * kKeys];
   float sum[ROWS];
-  weigh<kKeys>(weights, sum, scores, state, factor);
+  weigh<kKeys, ROWS>(weights, sum, scores, factor);
   bool large = first;
 #pragma unroll
   for (short t = 0; t < ROWS; ++t) large = large || !(sum[t] <= 1024.0f);
   if (simd_any(large)) {
     move_references<kKeys>(state, scores, factor, first);
-    weigh<kKeys>(weights, sum, scores, state, factor);
+    weigh<kKeys, ROWS>(weights, sum, scores, factor);
   }
 #pragma unroll
   for (short t = 0; t < ROWS; ++t) state.total[t] += sum[t];
@@ -354,7 +354,7 @@ METAL_FUNC void step_of(thread State<T, D, ROWS>& state, const threadgroup T* ke
 #pragma unroll
   for (short j = 0; j < kKeys; ++j)
     if (!MASKED || j * 8 < seen) {
-      const thread Operand<T>* own = weights + j * ROWS;
+      thread Operand<T>* own = weights + j * ROWS;
       multiply_values<0, kWideV, V>(state, own, value + j * 8 * STRIDE, place.column / 2);
       if constexpr (kWideV < D)
         multiply_values<kWideV, D, width_of<T>(4, D - kWideV)>(state, own, value + j * 8 * STRIDE,

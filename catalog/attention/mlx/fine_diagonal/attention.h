@@ -177,7 +177,7 @@ METAL_FUNC void load_queries(thread State<T, D, ROWS>& state, const device T* fr
 /// the first row that this lane reads, `part` its place among the eight.
 template <short FROM, short TO, short W, short ROW, short MATRICES, short KEYS, short STRIDE,
           typename T, short D, short ROWS>
-METAL_FUNC void multiply_keys(thread Sums* scores, const thread State<T, D, ROWS>& state,
+METAL_FUNC void multiply_keys(thread Sums* scores, thread State<T, D, ROWS>& state,
                               const threadgroup T* key, ushort part) {
 #pragma unroll
   for (short p = FROM / 8; p < TO / 8; p += W) {
@@ -205,7 +205,7 @@ METAL_FUNC void multiply_keys(thread Sums* scores, const thread State<T, D, ROWS
 /// values, of which the four lanes that share a row read W each, two for each matrix. `value` is
 /// this lane's row, `part` its place.
 template <short FROM, short TO, short W, short ROW, typename T, short D, short ROWS>
-METAL_FUNC void multiply_values(thread State<T, D, ROWS>& state, const thread Operand<T>* weights,
+METAL_FUNC void multiply_values(thread State<T, D, ROWS>& state, thread Operand<T>* weights,
                                 const threadgroup T* value, ushort part) {
 #pragma unroll
   for (short p = FROM / 8; p < TO / 8; p += W / 2) {
@@ -213,7 +213,7 @@ METAL_FUNC void multiply_values(thread State<T, D, ROWS>& state, const thread Op
     read<W>(two, value + p * 8 + part * W);
 #pragma unroll
     for (short m = 0; m < W / 2; ++m) {
-      const Operand<T> pair = matrix_of(two[2 * m], two[2 * m + 1]);
+      Operand<T> pair = matrix_of(two[2 * m], two[2 * m + 1]);
 #pragma unroll
       for (short t = ROW; t < ROWS; ++t)
         simdgroup_multiply_accumulate(state.sums[t * (D / 8) + p + m], weights[t], pair,
@@ -257,9 +257,9 @@ METAL_FUNC Operand<bfloat> narrow<bfloat>(float x, float y) {
 }
 
 /// Weights of KEYS matrices of scores as operands, and what a lane has of their sums.
-template <short KEYS, typename T, short D, short ROWS>
+template <short KEYS, short ROWS, typename T>
 METAL_FUNC void weigh(thread Operand<T>* weights, thread float* sum, thread Sums* scores,
-                      const thread State<T, D, ROWS>& state, float factor) {
+                      float factor) {
 #pragma unroll
   for (short t = 0; t < ROWS; ++t) {
     sum[t] = 0.0f;
@@ -305,7 +305,7 @@ METAL_FUNC void move_references(thread State<T, D, ROWS>& state, thread Sums* sc
 
 /// All columns of what the two above do.
 template <short ROW, short MATRICES, short KEYS, short STRIDE, typename T, short D, short ROWS>
-METAL_FUNC void score(thread Sums* scores, const thread State<T, D, ROWS>& state,
+METAL_FUNC void score(thread Sums* scores, thread State<T, D, ROWS>& state,
                       const threadgroup T* key, Place place) {
   constexpr short kWide = wide<T>(8, D);
   multiply_keys<0, kWide, 16 / sizeof(T), ROW, MATRICES, KEYS, STRIDE>(scores, state, key,
@@ -315,7 +315,7 @@ METAL_FUNC void score(thread Sums* scores, const thread State<T, D, ROWS>& state
                                                                                     key, place.row);
 }
 template <short ROW, typename T, short D, short ROWS>
-METAL_FUNC void add(thread State<T, D, ROWS>& state, const thread Operand<T>* weights,
+METAL_FUNC void add(thread State<T, D, ROWS>& state, thread Operand<T>* weights,
                     const threadgroup T* value, Place place) {
   constexpr short kWide = wide<T>(4, D);
   multiply_values<0, kWide, 16 / sizeof(T), ROW>(state, weights, value, place.column / 2);
@@ -360,13 +360,13 @@ METAL_FUNC void step_of(thread State<T, D, ROWS>& state, const threadgroup T* ke
   // is larger the references move.
   Operand<T> weights[ROWS * kKeys];
   float sum[ROWS];
-  weigh<kKeys>(weights, sum, scores, state, factor);
+  weigh<kKeys, ROWS>(weights, sum, scores, factor);
   bool large = first;
 #pragma unroll
   for (short t = 0; t < ROWS; ++t) large = large || !(sum[t] <= 1024.0f);
   if (simd_any(large)) {
     move_references<kKeys>(state, scores, factor, first);
-    weigh<kKeys>(weights, sum, scores, state, factor);
+    weigh<kKeys, ROWS>(weights, sum, scores, factor);
   }
 #pragma unroll
   for (short t = 0; t < ROWS; ++t) state.total[t] += sum[t];

@@ -64,7 +64,7 @@ for (int at = 0; at < end; at += BK) {
         read<WK>(second, key + j * 8 * kStride + kStride + p * 8);
 #pragma unroll
         for (short m = 0; m < WK; ++m) {
-          const Operand<T> pair = matrix_of(first[m], second[m]);
+          Operand<T> pair = matrix_of(first[m], second[m]);
           simdgroup_multiply_accumulate(scores[j], queries[p + m], pair, scores[j]);
         }
       }
@@ -99,14 +99,14 @@ for (int at = 0; at < end; at += BK) {
       const float x = exp2(scores[j].thread_elements()[0] * factor - largest);
       const float y = exp2(scores[j].thread_elements()[1] * factor - largest);
       total += x + y;
-      const Operand<T> weights = matrix_of(T(x), T(y));
+      Operand<T> weights = matrix_of(T(x), T(y));
 #pragma unroll
       for (short p = 0; p < kColumns; p += WV / 2) {
         T part_v[WV];
         read<WV>(part_v, value + j * 8 * kStride + p * 8);
 #pragma unroll
         for (short m = 0; m < WV / 2; ++m) {
-          const Operand<T> two = matrix_of(part_v[2 * m], part_v[2 * m + 1]);
+          Operand<T> two = matrix_of(part_v[2 * m], part_v[2 * m + 1]);
           simdgroup_multiply_accumulate(sums[p + m], weights, two, sums[p + m]);
         }
       }

@@ -164,40 +164,33 @@ METAL_FUNC void load_queries(thread State<T, D, ROWS>& state, const device T* fr
     }
 }
 
-/// Scores of MATRICES times 8 keys, their part of columns FROM to TO. A sum over columns may take
-/// them in any order: the eight lanes that share a key's row read W columns each at once, and
-/// matrix m of such a part holds columns W r + m as its rows r. `key` is the first row that this
-/// lane reads, `part` its place among the eight.
-template <short FROM, short TO, short W, short MATRICES, short KEYS, short STRIDE, typename T,
-          short D, short ROWS>
-METAL_FUNC void multiply_keys(thread Sums* scores, const thread State<T, D, ROWS>& state,
+/// Scores of 8 keys, their part of columns FROM to TO. A sum over columns may take them in any
+/// order: the eight lanes that share a key's row read W columns each at once, and matrix m of such
+/// a part holds columns W r + m as its rows r. `key` is the first row that this lane reads, `part`
+/// its place among the eight.
+template <short FROM, short TO, short W, short KEYS, short STRIDE, typename T, short D, short ROWS>
+METAL_FUNC void multiply_keys(thread Sums* scores, thread State<T, D, ROWS>& state,
                               const threadgroup T* key, ushort part) {
 #pragma unroll
   for (short p = FROM / 8; p < TO / 8; p += W) {
-    Operand<T> pairs[MATRICES * W];
+    T first[W], second[W];
+    read<W>(first, key + p * 8 + part * W);
+    read<W>(second, key + STRIDE + p * 8 + part * W);
 #pragma unroll
-    for (short i = 0; i < MATRICES; ++i) {
-      T first[W], second[W];
-      read<W>(first, key + i * 8 * STRIDE + p * 8 + part * W);
-      read<W>(second, key + (i * 8 + 1) * STRIDE + p * 8 + part * W);
+    for (short m = 0; m < W; ++m) {
+      Operand<T> pair = matrix_of(first[m], second[m]);
 #pragma unroll
-      for (short m = 0; m < W; ++m) pairs[i * W + m] = matrix_of(first[m], second[m]);
+      for (short t = 0; t < ROWS; ++t)
+        simdgroup_multiply_accumulate(scores[t * KEYS], state.queries[t * (D / 8) + p + m], pair,
+                                      scores[t * KEYS]);
     }
-#pragma unroll
-    for (short m = 0; m < W; ++m)
-#pragma unroll
-      for (short i = 0; i < MATRICES; ++i)
-#pragma unroll
-        for (short t = 0; t < ROWS; ++t)
-          simdgroup_multiply_accumulate(scores[t * KEYS + i], state.queries[t * (D / 8) + p + m],
-                                        pairs[i * W + m], scores[t * KEYS + i]);
   }
 }
 
 /// Adds weights of 8 keys times columns FROM to TO of their values, of which the four lanes that
 /// share a row read W each, two for each matrix. `value` is this lane's row, `part` its place.
 template <short FROM, short TO, short W, typename T, short D, short ROWS>
-METAL_FUNC void multiply_values(thread State<T, D, ROWS>& state, const thread Operand<T>* weights,
+METAL_FUNC void multiply_values(thread State<T, D, ROWS>& state, thread Operand<T>* weights,
                                 const threadgroup T* value, ushort part) {
 #pragma unroll
   for (short p = FROM / 8; p < TO / 8; p += W / 2) {
@@ -205,7 +198,7 @@ METAL_FUNC void multiply_values(thread State<T, D, ROWS>& state, const thread Op
     read<W>(two, value + p * 8 + part * W);
 #pragma unroll
     for (short m = 0; m < W / 2; ++m) {
-      const Operand<T> pair = matrix_of(two[2 * m], two[2 * m + 1]);
+      Operand<T> pair = matrix_of(two[2 * m], two[2 * m + 1]);
 #pragma unroll
       for (short t = 0; t < ROWS; ++t)
         simdgroup_multiply_accumulate(state.sums[t * (D / 8) + p + m], weights[t], pair,
@@ -236,9 +229,9 @@ METAL_FUNC void store_sums(device T* to, thread State<T, D, ROWS>& state, const 
 }
 
 /// Weights of KEYS matrices of scores as operands, and what a lane has of their sums.
-template <short KEYS, typename T, short D, short ROWS>
+template <short KEYS, short ROWS, typename T>
 METAL_FUNC void weigh(thread Operand<T>* weights, thread float* sum, thread Sums* scores,
-                      const thread State<T, D, ROWS>& state, float factor) {
+                      float factor) {
 #pragma unroll
   for (short t = 0; t < ROWS; ++t) {
     sum[t] = 0.0f;
@@ -291,12 +284,12 @@ METAL_FUNC void step_of(thread State<T, D, ROWS>& state, const threadgroup T* ke
   constexpr short kKeys = STEP / 8;
   Sums scores[ROWS * kKeys];
 #pragma unroll
-  for (short j = 0; j < kKeys; j += 1) {
+  for (short j = 0; j < kKeys; ++j) {
 #pragma unroll
     for (short t = 0; t < ROWS; ++t) scores[t * kKeys + j] = state.starts[t];
     if (!MASKED || j * 8 < seen) {
-      multiply_keys<0, D, width_of<T>(8, D), 1, kKeys, STRIDE>(scores + j, state,
-                                                               key + j * 8 * STRIDE, place.row);
+      multiply_keys<0, D, width_of<T>(8, D), kKeys, STRIDE>(scores + j, state, key + j * 8 * STRIDE,
+                                                            place.row);
     }
   }
   if constexpr (MASKED) {
@@ -314,13 +307,13 @@ METAL_FUNC void step_of(thread State<T, D, ROWS>& state, const threadgroup T* ke
   // is larger the references move.
   Operand<T> weights[ROWS * kKeys];
   float sum[ROWS];
-  weigh<kKeys>(weights, sum, scores, state, factor);
+  weigh<kKeys, ROWS>(weights, sum, scores, factor);
   bool large = first;
 #pragma unroll
   for (short t = 0; t < ROWS; ++t) large = large || !(sum[t] <= 1024.0f);
   if (simd_any(large)) {
     move_references<kKeys>(state, scores, factor, first);
-    weigh<kKeys>(weights, sum, scores, state, factor);
+    weigh<kKeys, ROWS>(weights, sum, scores, factor);
   }
 #pragma unroll
   for (short t = 0; t < ROWS; ++t) state.total[t] += sum[t];
@@ -328,7 +321,7 @@ METAL_FUNC void step_of(thread State<T, D, ROWS>& state, const threadgroup T* ke
 #pragma unroll
   for (short j = 0; j < kKeys; ++j)
     if (!MASKED || j * 8 < seen) {
-      const thread Operand<T>* own = weights + j * ROWS;
+      thread Operand<T>* own = weights + j * ROWS;
       multiply_values<0, D, width_of<T>(4, D)>(state, own, value + j * 8 * STRIDE,
                                                place.column / 2);
     }

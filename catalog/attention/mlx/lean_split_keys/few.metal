@@ -61,7 +61,7 @@ for (int at = begin; at < end; at += BK) {
         read<WK>(second, key + second_key * D + p * 8);
 #pragma unroll
         for (short m = 0; m < WK; ++m) {
-          const Operand<T> pair = matrix_of(first[m], second[m]);
+          Operand<T> pair = matrix_of(first[m], second[m]);
           simdgroup_multiply_accumulate(scores[j], queries[p + m], pair, scores[j]);
         }
       }
@@ -93,7 +93,7 @@ for (int at = begin; at < end; at += BK) {
       const float x = exp2(scores[j].thread_elements()[0] * factor - largest);
       const float y = exp2(scores[j].thread_elements()[1] * factor - largest);
       total += x + y;
-      const Operand<T> weights = matrix_of(T(x), T(y));
+      Operand<T> weights = matrix_of(T(x), T(y));
       const int value_row = RAGGED ? min(j * 8 + place.row, Lk - 1 - at) : j * 8 + place.row;
 #pragma unroll
       for (short p = 0; p < kColumns; p += WV / 2) {
@@ -101,7 +101,7 @@ for (int at = begin; at < end; at += BK) {
         read<WV>(part_v, value + value_row * D + p * 8);
 #pragma unroll
         for (short m = 0; m < WV / 2; ++m) {
-          const Operand<T> two = matrix_of(part_v[2 * m], part_v[2 * m + 1]);
+          Operand<T> two = matrix_of(part_v[2 * m], part_v[2 * m + 1]);
           simdgroup_multiply_accumulate(sums[p + m], weights, two, sums[p + m]);
         }
       }

@@ -69,7 +69,7 @@ for (int at = 0; at < end; at += BK) {
         read<WK>(second, key + j * 8 * kStride + kStride + p * 8);
 #pragma unroll
         for (short m = 0; m < WK; ++m) {
-          const Operand<T> pair = matrix_of(first[m], second[m]);
+          Operand<T> pair = matrix_of(first[m], second[m]);
           simdgroup_multiply_accumulate(scores[j], queries[p + m], pair, scores[j]);
           simdgroup_multiply_accumulate(scores[kKeys + j], queries[kColumns + p + m], pair,
                                         scores[kKeys + j]);
@@ -122,7 +122,7 @@ for (int at = 0; at < end; at += BK) {
         read<WV>(part_v, value + j * 8 * kStride + p * 8);
 #pragma unroll
         for (short m = 0; m < WV / 2; ++m) {
-          const Operand<T> two = matrix_of(part_v[2 * m], part_v[2 * m + 1]);
+          Operand<T> two = matrix_of(part_v[2 * m], part_v[2 * m + 1]);
           simdgroup_multiply_accumulate(sums[p + m], weights[0], two, sums[p + m]);
           simdgroup_multiply_accumulate(sums[kColumns + p + m], weights[1], two,
                                         sums[kColumns + p + m]);
