@@ -123,7 +123,10 @@ std::string summary(const Event& event) {
             [](const Certified& e) {
               return fmt::format("certificate of {} (rank {}): {}", e.node_id, e.rank, e.summary);
             },
-            [](const RunEnded& e) { return fmt::format("{}: {}", e.status, e.why); }},
+            [](const RunEnded& e) {
+              return e.why.starts_with(e.status + ": ") ? e.why
+                                                        : fmt::format("{}: {}", e.status, e.why);
+            }},
       event.what);
 }
 

@@ -285,7 +285,7 @@ std::string summary_text(const Style& style, const RunSummary& summary, const Ru
     out += line(style, "model", calls);
   if (summary.path.size() > 1) out += "\n" + path_table(style, summary, files);
   out += "\n" + line(style, "run", run);
-  if (summary.status == "unfinished") out += line(style, "go on", "ksearch resume " + run);
+  if (summary.can_go_on) out += line(style, "go on", "ksearch resume " + run);
   out += line(style, "report", "ksearch report " + run);
   const char* form = summary.info.target == "metal" ? " --as mlx-python" : " --as cpp";
   if (summary.best) out += line(style, "export", "ksearch export " + run + form);

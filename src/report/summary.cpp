@@ -119,6 +119,7 @@ RunSummary summarise(const store::RunInfo& info, const search::Engine& engine) {
   summary.info = info;
   summary.status = engine.ended() ? engine.status() : "unfinished";
   summary.end_reason = engine.end_reason();
+  summary.can_go_on = !engine.ended() || engine.can_reopen();
   summary.strategy = engine.config().strategy;
   summary.seed = engine.config().seed;
   summary.spent = engine.spent();

@@ -45,6 +45,7 @@ struct RunSummary {
   store::RunInfo info;
   std::string status;  ///< "passed", "nothing", "stopped", "unfinished"
   std::string end_reason;
+  bool can_go_on = false;  ///< ksearch resume: it has not ended, or ended for want of an answer
   std::string strategy;
   std::uint64_t seed = 0;
   event::Spent spent;

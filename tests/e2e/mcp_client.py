@@ -94,7 +94,7 @@ async def main():
 
 
 asyncio.run(asyncio.wait_for(main(), 400))
-replayed = subprocess.run([ksearch, "replay", "found"], cwd=work, capture_output=True, text=True)
+replayed = subprocess.run([os.path.abspath(ksearch), "replay", "found"], cwd=work, capture_output=True, text=True)
 print(replayed.stdout + replayed.stderr)
 assert replayed.returncode == 0, replayed
 print("mcp: a search of softmax through the protocol, done")
