@@ -24,7 +24,7 @@ enum class Judging {
 class EngineJudge {
  public:
   /// Tiny shapes that one program is run on during a search; its certificate runs them all.
-  static constexpr std::size_t kTinyInASearch = 4;
+  static constexpr std::size_t kTinyInASearch = 3;
 
   /// All but the runner is borrowed.
   EngineJudge(const task::Task& task, const target::GpuProfile& gpu, EngineRunner runner,

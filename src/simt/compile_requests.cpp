@@ -135,13 +135,17 @@ std::vector<std::string> compile_flags(const BuildOptions& options, Dialect dial
     "-mf16c",
     "-mfma",
 #endif
+#if defined(__aarch64__)
+    "-mno-outline-atomics",  // the compiler's functions for atomics are not linked
+#endif
   };
   if (!kCross.empty()) flags.push_back(fmt::format("--target={}", kCross));
   // In Metal a literal without a suffix is a float.
   if (dialect == Dialect::metal)
     flags.insert(flags.end(), {"-Xclang", "-cl-single-precision-constant"});
   // clang 19's quick instruction selection takes a bfloat that a call returns for a float.
-  if (options.optimize == 0) flags.insert(flags.end(), {"-mllvm", "-fast-isel=false"});
+  if (options.optimize == 0)
+    flags.insert(flags.end(), {"-mllvm", "-fast-isel=false", "-mllvm", "-global-isel=false"});
   if (options.watch)
     flags.insert(flags.end(), {"-fno-vectorize", "-fno-slp-vectorize",
                                // Loops stay loops whatever a pragma wants: each copy of a body
@@ -246,6 +250,8 @@ CompileRequest lowering(const char* file) {
     "-O0",
     "-mllvm",
     "-fast-isel=false",
+    "-mllvm",
+    "-global-isel=false",
     "-mllvm",
     "-optimize-regalloc",
     "-mllvm",
