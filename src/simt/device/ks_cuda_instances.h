@@ -2,12 +2,6 @@
 #pragma once
 #include "ks_cuda_ptx.h"
 
-#ifdef KS_LIBRARY
-#define KS_ONCE template
-#else
-#define KS_ONCE extern template
-#endif
-
 namespace ks {
 
 KS_ONCE void ptx::resolve_mma<float, __half, __half, float, 16>(Post* const*, u32);

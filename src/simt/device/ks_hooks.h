@@ -9,6 +9,12 @@
                  no_sanitize("alignment", "array-bounds", "local-bounds")))
 #define KS_HOOK extern "C" KS_PLAIN __attribute__((noinline, used))
 #define KS_HERE __builtin_return_address(0)
+/// Before an instance of a template that is compiled once for all kernels.
+#ifdef KS_LIBRARY
+#define KS_ONCE template
+#else
+#define KS_ONCE extern template
+#endif
 #define KS_IN_LINE __attribute__((always_inline))
 #if KS_TRACED
 /// For small functions on the engine's own data, which nobody is to watch.

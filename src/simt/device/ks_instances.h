@@ -3,12 +3,6 @@
 #pragma once
 #include "ks_simdgroup_matrix.h"
 
-#ifdef KS_LIBRARY
-#define KS_ONCE template
-#else
-#define KS_ONCE extern template
-#endif
-
 namespace ks {
 
 // Sum, left, right, sum.
