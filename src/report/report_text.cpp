@@ -85,8 +85,12 @@ std::string spent_text(const RunSummary& summary) {
                                  summary.spent.evaluations == 1 ? "" : "s");
   if (summary.limits.evaluations) text += fmt::format(" of {}", *summary.limits.evaluations);
   text += ", " + seconds_text(seconds);
-  if (summary.limits.wall)
-    text += " of " + seconds_text(std::chrono::duration<double>(*summary.limits.wall).count());
+  if (summary.limits.wall) {
+    // The limit is the search's; the certificate comes after it.
+    const double limit = std::chrono::duration<double>(*summary.limits.wall).count();
+    text += seconds > limit ? fmt::format(" with the certificate, {} for the search", seconds_text(limit))
+                            : " of " + seconds_text(limit);
+  }
   if (!summary.end_reason.empty()) text += "; " + summary.end_reason;
   return text;
 }
