@@ -66,9 +66,9 @@ base::Result<int> run(const Context& context, const RunOptions& options) {
   KS_TRY(const auto session, open_session(context, task.folder, options.on, progress));
   const search::Config config = config_of(options, choice, task, *session);
   KS_TRY(search::Engine engine, search::Engine::make(config));
+  opening.reset();  // from here on a run is there to be left whole
   KS_TRY(store::Run run, store::Run::create(std::move(claim), run_info(options, *session, config,
                                                                        catalog, folder, python)));
-  opening.reset();
   KS_RETURN_IF_ERROR(run.replace_file(
       "baselines.json", base::to_text(evaluate::to_json(session->session().baselines()))));
 

@@ -95,8 +95,13 @@ base::Result<std::unique_ptr<CallLog>> CallLog::open(const std::filesystem::path
   }
   std::unique_ptr<CallLog> log(new CallLog(path));
   KS_TRY(const std::size_t whole, log->take_all(text));
+  const std::string head = log->text_of({{"format", kFormat}});
+  // A first line that was cut off is written anew; more than that without an end is no torn line.
+  if (whole == 0 && text.size() > head.size())
+    return base::usage_error(path.string(), "it has no whole line: it is damaged",
+                             "put a copy back, or move it away: what it held is asked for again");
   KS_TRY(log->file_, store::AppendFile::open(path, whole));
-  if (whole == 0) KS_RETURN_IF_ERROR(log->file_->append(log->text_of({{"format", kFormat}})));
+  if (whole == 0) KS_RETURN_IF_ERROR(log->file_->append(head));
   return log;
 }
 

@@ -105,7 +105,7 @@ Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judgi
   }
   progress(fmt::format("modelling, {} workloads", feedback.size()));
   outcome.stage = kernel::Stage::timing;
-  KS_TRIED(Times times, model(prepared, feedback, nullptr, &beside));
+  KS_TRIED(Times times, model(prepared, feedback, nullptr, &beside, &outcome.workload));
   outcome.select = std::move(times.select);
   std::ranges::move(times.notes, std::back_inserter(outcome.notes));
 
@@ -128,7 +128,8 @@ Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judgi
 
 Tried<EngineJudge::Times> EngineJudge::model(const PreparedProgram& program,
                                              const std::vector<Workload>& workloads,
-                                             const kernel::Select* select, Beside* beside) {
+                                             const kernel::Select* select, Beside* beside,
+                                             std::string* at) {
   struct Entry {
     const Workload* workload;
     kernel::TunableChoice choice;
@@ -153,7 +154,10 @@ Tried<EngineJudge::Times> EngineJudge::model(const PreparedProgram& program,
   std::vector<ChoiceTimes> times;
   std::map<std::pair<std::string, kernel::TunableChoice>, std::size_t> index;
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (!modelled[i]) return std::unexpected(modelled[i].error());
+    if (!modelled[i]) {
+      if (at) *at = entries[i].workload->name;
+      return std::unexpected(modelled[i].error());
+    }
     if (times.empty() || times.back().workload != entries[i].workload)
       times.push_back({entries[i].workload, {}, {}});
     times.back().ns[entries[i].choice] = modelled[i]->seconds * 1e9;

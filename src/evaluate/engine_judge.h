@@ -94,9 +94,11 @@ class EngineJudge {
     /// By workload: the share of its time that launching takes.
     std::map<std::string, double> launching;
   };
-  /// Every legal choice where nothing is selected yet, else the selected ones.
+  /// Every legal choice where nothing is selected yet, else the selected ones. The workload that
+  /// fails goes to `at`.
   Tried<Times> model(const PreparedProgram& program, const std::vector<kernel::Workload>& workloads,
-                     const kernel::Select* select, Beside* beside = nullptr);
+                     const kernel::Select* select, Beside* beside = nullptr,
+                     std::string* at = nullptr);
   kernel::WorkloadTiming timing_of(const kernel::Workload& workload,
                                    const kernel::TunableChoice& choice, double seconds) const;
 

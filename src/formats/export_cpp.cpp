@@ -247,11 +247,11 @@ std::string source_text(const CppExportRequest& request, const std::string& name
 base::Result<void> check_request(const CppExportRequest& request) {
   const kernel::Program& program = *request.program;
   if (program.dialect != kernel::Dialect::cpp)
-    return base::usage_error("--as cpp",
-                             fmt::format("the program is of dialect {}", name(program.dialect)),
-                             program.dialect == kernel::Dialect::mlx
-                                 ? "one of dialect mlx is exported with --as mlx-python or --as mlx-cpp"
-                                 : "cpp exports programs of dialect cpp");
+    return base::usage_error(
+        "--as cpp", fmt::format("the program is of dialect {}", name(program.dialect)),
+        program.dialect == kernel::Dialect::mlx
+            ? "one of dialect mlx is exported with --as mlx-python or --as mlx-cpp"
+            : "cpp exports programs of dialect cpp");
   if (!request.definition->derived.empty())
     return base::usage_error("--as cpp", "the task has sizes that depend on data (derived)",
                              "these cannot be exported to C++ yet");

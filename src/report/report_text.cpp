@@ -88,8 +88,9 @@ std::string spent_text(const RunSummary& summary) {
   if (summary.limits.wall) {
     // The limit is the search's; the certificate comes after it.
     const double limit = std::chrono::duration<double>(*summary.limits.wall).count();
-    text += seconds > limit ? fmt::format(" with the certificate, {} for the search", seconds_text(limit))
-                            : " of " + seconds_text(limit);
+    text += seconds > limit
+                ? fmt::format(" with the certificate, {} for the search", seconds_text(limit))
+                : " of " + seconds_text(limit);
   }
   if (!summary.end_reason.empty()) text += "; " + summary.end_reason;
   return text;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "simt/device_text.h"
+#include "simt/ir/stack.h"
 #include "simt/msl/body.h"
 #include "simt/msl/swizzle.h"
 #include "simt/tools.h"
@@ -242,47 +243,36 @@ CompileRequest linking(const toolchain::Built& object, const toolchain::Built& l
   return request;
 }
 
-/// It went through the optimizer before. Instructions are chosen without more of that, registers
-/// with care: half the time of -O1 for code that is as fast within the noise.
-CompileRequest lowering(const char* file) {
+CompileRequest lowering(std::string text) {
+  // It went through the optimizer before. Instructions are chosen without more of that, registers
+  // with care: half the time of -O1 for code that is as fast within the noise. Only -O1 gives
+  // variables of scopes that are never alive together one place.
+  constexpr std::size_t kMuchStack = std::size_t{32} << 10;
+  const bool much = ir::stack_bytes(text) > kMuchStack;
   CompileRequest request;
-  request.main = file;
-  request.flags = {
-    "-O0",
-    "-mllvm",
-    "-fast-isel=false",
-    "-mllvm",
-    "-global-isel=false",
-    "-mllvm",
-    "-optimize-regalloc",
-    "-mllvm",
-    "-regalloc=basic",
-    "-c",
-    "-Xclang",
-    "-disable-llvm-passes",
-    "-fPIC",
-    "-w",
+  request.files.emplace_back("kernel.ll", std::move(text));
+  request.main = "kernel.ll";
+  if (much)
+    request.flags = {"-O1"};
+  else
+    request.flags = {"-O0",
+                     "-mllvm",
+                     "-fast-isel=false",
+                     "-mllvm",
+                     "-global-isel=false",
+                     "-mllvm",
+                     "-optimize-regalloc",
+                     "-mllvm",
+                     "-regalloc=basic"};
+  request.flags.insert(request.flags.end(), {
+    "-c", "-Xclang", "-disable-llvm-passes", "-fPIC", "-w",
 #if defined(__x86_64__)
-    "-mf16c",
-    "-mfma",
+        "-mf16c", "-mfma",
 #endif
-    "-x",
-    "ir"
-  };
+        "-x", "ir"
+  });
   if (!kCross.empty()) request.flags.push_back(fmt::format("--target={}", kCross));
   request.output = "kernel.o";
-  return request;
-}
-
-CompileRequest lowering(std::string text) {
-  CompileRequest request = lowering("kernel.ll");
-  request.files.emplace_back(request.main, std::move(text));
-  return request;
-}
-
-CompileRequest lowering(const toolchain::Built& bitcode) {
-  CompileRequest request = lowering("kernel.bc");
-  request.built.emplace_back(request.main, bitcode);
   return request;
 }
 

@@ -18,9 +18,8 @@ toolchain::CompileRequest prelude(std::vector<std::string> flags, Dialect dialec
 toolchain::CompileRequest device_library(std::vector<std::string> flags, Dialect dialect);
 toolchain::CompileRequest compilation(const std::string& source, std::vector<std::string> flags,
                                       const std::string& prelude);
-/// LLVM's text or bitcode to an object.
+/// LLVM's text to an object.
 toolchain::CompileRequest lowering(std::string text);
-toolchain::CompileRequest lowering(const toolchain::Built& bitcode);
 toolchain::CompileRequest linking(const toolchain::Built& object, const toolchain::Built& library);
 
 }  // namespace ksearch::simt

@@ -53,18 +53,14 @@ base::Error with_unknown(base::Error error, const Prepared& prepared) {
   return error;
 }
 
-enum class Form { object, bitcode, text };
+enum class Form { object, text };
 
 base::Result<Built> compile(const toolchain::Builder& builder, const Prepared& prepared,
                             const std::vector<std::string>& flags, Form form) {
   KS_TRY(const Built headers, build(builder, prelude(flags, prepared.dialect), "simt/device"));
   CompileRequest request = compilation(prepared.source, flags, headers.file.string());
-  if (form != Form::object) {
-    request.flags.emplace_back("-emit-llvm");
-    request.output = "kernel.bc";
-  }
   if (form == Form::text) {
-    request.flags.emplace_back("-S");
+    request.flags.insert(request.flags.end(), {"-S", "-emit-llvm"});
     request.output = "kernel.ll";
   }
   const auto compiled = build(builder, request, prepared.file);
@@ -126,9 +122,10 @@ base::Result<std::filesystem::path> build_object(const toolchain::Builder& build
   const std::vector<std::string> flags = compile_flags(options, prepared.dialect);
   // Choosing instructions for all that watches a kernel, with -O2's care, is half of compiling it.
   const bool in_two = options.watch && options.optimize > 0;
-  KS_TRY(Built object, compile(builder, prepared, flags, in_two ? Form::bitcode : Form::object));
+  KS_TRY(Built object, compile(builder, prepared, flags, in_two ? Form::text : Form::object));
   if (in_two) {
-    KS_TRY(object, build(builder, lowering(object), prepared.file));
+    KS_TRY(std::string text, os::read_file(object.file));
+    KS_TRY(object, build(builder, lowering(std::move(text)), prepared.file));
   }
   KS_TRY(const Built linked, link(builder, prepared, flags, object));
   return linked.file;

@@ -51,6 +51,14 @@ class LoggedLetters : public testing::Test {
   std::size_t asked_ = 0;
 };
 
+TEST_F(LoggedLetters, AFileWithoutOneWholeLineIsDamagedNotTorn) {
+  ASSERT_TRUE(os::write_file(file(), std::string(9000, 'x')));
+  EXPECT_FALSE(CallLog::open(file()));
+  EXPECT_EQ(fs::file_size(file()), 9000u);
+  ASSERT_TRUE(os::write_file(file(), "{\"form"));  // cut off while it was begun
+  EXPECT_TRUE(CallLog::open(file()));
+}
+
 TEST_F(LoggedLetters, AnAnswerIsKeptAndNotAskedForAgain) {
   const LetterReply first = ask({"yes"}, letter());
   EXPECT_EQ(text(first), "yes");

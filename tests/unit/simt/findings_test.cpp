@@ -430,6 +430,25 @@ TEST_F(Findings_, EndlessRecursionUsesTheStackUp) {
   EXPECT_EQ(kinds(report), Kinds{"stack_overflow"});
 }
 
+TEST_F(Findings_, ArraysOfScopesThatNeverLiveTogetherShareTheStack) {
+  std::string calls;
+  for (int k = 0; k < 80; ++k)
+    calls += "  if (n > " + std::to_string(k) + ") s += part(x, i, n);\n";
+  const Report report = run(make(
+      "inline __attribute__((always_inline)) float part(device const float* x, uint i, uint n) {\n"
+      "  float a[512];\n"
+      "  for (uint j = 0; j < 512; ++j) a[j] = x[(i + j) % n];\n"
+      "  float s = 0;\n"
+      "  for (uint j = 0; j < 512; ++j) s += a[uint(x[j % n] * 7.0f + 100.0f) % 512];\n"
+      "  return s;\n}\n"
+      "kernel void k(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],\n"
+      "              constant uint& n [[buffer(2)]], uint i [[thread_position_in_grid]]) {\n"
+      "  float s = 0;\n" +
+          calls + "  y[i] = s;\n}\n",
+      1, 1, {"x=f32:256:normal", "y=f32:1", "n=u32:1:const:80"}));
+  EXPECT_EQ(kinds(report), Kinds{});
+}
+
 TEST_F(Findings_, SchedulesShowARaceAsAnotherResult) {
   const std::string source =
       "kernel void k(device uint* y [[buffer(0)]], uint s [[simdgroup_index_in_threadgroup]]) {\n"
