@@ -149,13 +149,24 @@ TEST_F(EngineSessionTest, CertifiesARightProgramAndSaysThatTimesAreModelled) {
   EXPECT_TRUE(certificate->passed) << certificate->summary();
   std::map<std::string, std::string> said;
   for (const CertificateCheck& check : certificate->checks) said[check.name] = check.finding;
-  EXPECT_EQ(said.size(), 6u);
-  EXPECT_TRUE(said.contains("schedules") && said.contains("held_out") &&
+  EXPECT_EQ(said.size(), 7u);
+  EXPECT_TRUE(said.contains("schedules") && said.contains("watched") && said.contains("held_out") &&
               said.contains("feedback_whole") && said.contains("trivial_answers"));
   EXPECT_NE(said["ghost_replay"].find("with empty kernels it fails on"), std::string::npos);
   EXPECT_NE(said["empty_floor"].find("% of the modelled time (on "), std::string::npos);
   EXPECT_EQ(certificate->heldout.size(), 1u);
   EXPECT_NE(certificate->basis.value("times", "").find("nothing was measured"), std::string::npos);
+}
+
+TEST_F(EngineSessionTest, DoesNotCertifyWhatGoesWrongUnseenAboveTinySizes) {
+  const kernel::Program wrong =
+      program(body("  if (cols == 256 && row == 0) out[2049] = T(0);\n", kRight + " * 3 / 3"));
+  const kernel::Outcome outcome = outcome_of(wrong);
+  as<kernel::Modelled>(outcome);  // what is compared is right: eight rows, and one write behind
+  const auto certificate = session_->certify(wrong, outcome.select, nullptr);
+  ASSERT_TRUE(certificate) << certificate.error().text();
+  EXPECT_FALSE(certificate->passed);
+  EXPECT_NE(certificate->summary().find("watched"), std::string::npos);
 }
 
 TEST_F(EngineSessionTest, DoesNotCertifyWhatIsRightOnFeedbackShapesOnly) {
