@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "os/sandbox.h"
+#include "simt/engine/sanitizer.h"
 
 namespace ksearch::simt {
 
 inline base::Result<os::Sandbox> test_sandbox() {
-  const bool emulated = std::getenv("KSEARCH_TEST_EMULATOR") != nullptr;
+  const bool unconfined = std::getenv("KSEARCH_TEST_EMULATOR") != nullptr || kAddressSanitizer;
   return os::Sandbox::find(
-      emulated ? os::SandboxOptions{.force = os::SandboxWay::none, .allow_none = true}
-               : os::SandboxOptions{});
+      unconfined ? os::SandboxOptions{.force = os::SandboxWay::none, .allow_none = true}
+                 : os::SandboxOptions{});
 }
 
 inline std::vector<std::string> test_worker() {
