@@ -71,17 +71,20 @@ class EngineCertification {
   }
 
  private:
+  /// Of all tensors.
+  std::int64_t elements_of(const Workload& w) const {
+    std::int64_t elements = 0;
+    for (const auto& t : truth_.maker(w).tensors()) elements += t.elements();
+    return elements;
+  }
+
   /// What goes wrong only from some size on, tiny shapes do not show: of the shapes that stand for
   /// the feedback workloads the smallest, and a few more if they are small.
   std::vector<Workload> smallest_of_size() const {
     constexpr std::size_t kMost = 3;
-    constexpr std::int64_t kSmall = std::int64_t{1} << 20;  // elements of all tensors
+    constexpr std::int64_t kSmall = std::int64_t{1} << 20;  // elements
     std::vector<std::pair<std::int64_t, const Workload*>> sized;
-    for (const Workload& w : judge_.checked_) {
-      std::int64_t elements = 0;
-      for (const auto& t : truth_.maker(w).tensors()) elements += t.elements();
-      sized.emplace_back(elements, &w);
-    }
+    for (const Workload& w : judge_.checked_) sized.emplace_back(elements_of(w), &w);
     std::ranges::stable_sort(sized, {}, [](const auto& one) { return one.first; });
     std::vector<Workload> chosen;
     for (const auto& [elements, w] : sized)
@@ -132,11 +135,8 @@ class EngineCertification {
   /// The plan with empty kernels must not pass: outputs come from the kernels and nothing else.
   base::Result<bool> ghost_replay() {
     if (judge_.heldout_.empty()) return true;
-    const Workload& w = *std::ranges::min_element(judge_.heldout_, {}, [&](const Workload& one) {
-      std::int64_t elements = 0;
-      for (const auto& t : truth_.maker(one).tensors()) elements += t.elements();
-      return elements;
-    });
+    const Workload& w = *std::ranges::min_element(
+        judge_.heldout_, {}, [&](const Workload& one) { return elements_of(one); });
     const kernel::TunableChoice& choice = program_.legal.at(w.name).front();
     auto empty = empty_program(program_.program, {program_.plan(w.name, choice)});
     if (!empty)
