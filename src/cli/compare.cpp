@@ -12,6 +12,7 @@
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "report/columns.h"
+#include "report/numbers.h"
 #include "search/driver.h"
 
 namespace ksearch::cli {

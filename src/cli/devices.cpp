@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "report/columns.h"
+#include "report/numbers.h"
 #include "target/cpu/cpu_info.h"
 #include "target/cpu/profile.h"
 #include "target/metal/gpu_profile.h"

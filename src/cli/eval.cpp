@@ -7,7 +7,7 @@
 #include "cli/commands.h"
 #include "cli/drive.h"
 #include "cli/terminal.h"
-#include "report/report_text.h"
+#include "report/sections.h"
 #include "search/figures.h"
 
 namespace ksearch::cli {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "report/numbers.h"
+
 namespace ksearch::cli {
 namespace {
 
@@ -100,7 +102,13 @@ struct Fold {
   void operator()(const event::EditRefused&) {}
   void operator()(const event::Answered&) {}
   void operator()(const event::Note&) {}
-  void operator()(const event::Certified&) { state.working_node.clear(); }
+  void operator()(const event::Certified& e) {
+    state.working_node.clear();
+    if (report::TreeRow* row = known(e.node_id); row && !e.passed) {
+      row->status = NodeStatus::thrown_out;
+      row->remark = "failed its certificate";
+    }
+  }
 
  private:
   report::TreeRow* known(const std::string& id) { return state.row(id); }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "report/numbers.h"
+
 namespace ksearch::cli {
 namespace {
 

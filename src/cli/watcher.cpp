@@ -13,6 +13,7 @@
 #include "cli/live_state.h"
 #include "cli/live_view.h"
 #include "cli/terminal.h"
+#include "report/numbers.h"
 
 namespace ksearch::cli {
 namespace {

@@ -37,14 +37,18 @@ bool Certificate::only_noise() const {
   return !passed && !checks.empty() && std::ranges::all_of(checks, passed_but_for_noise);
 }
 
+const CertificateCheck* Certificate::failed_check() const {
+  if (passed) return nullptr;
+  auto found = std::ranges::find_if_not(checks, passed_but_for_noise);
+  if (found == checks.end()) found = std::ranges::find(checks, false, &CertificateCheck::passed);
+  return found == checks.end() ? nullptr : &*found;
+}
+
 std::string Certificate::summary() const {
   if (passed) return "passed";
-  for (const CertificateCheck& check : checks)  // what is the program's own comes first
-    if (!passed_but_for_noise(check))
-      return fmt::format("failed: {}: {}", check.name, check.finding);
-  for (const CertificateCheck& check : checks)
-    if (!check.passed) return fmt::format("failed: {}: {}", check.name, check.finding);
-  return "failed: no check was made";
+  const CertificateCheck* check = failed_check();
+  return check ? fmt::format("failed: {}: {}", check->name, check->finding)
+               : "failed: no check was made";
 }
 
 base::Json to_json(const Certificate& c) {

@@ -30,6 +30,8 @@ struct Certificate {
 
   /// Right in every respect, and nothing but the machine's noise kept it from being certified fast.
   bool only_noise() const;
+  /// The check that decides, where it did not pass: what is the program's own comes before noise.
+  const CertificateCheck* failed_check() const;
   /// "passed", or "failed: held_out: ..." for the first check that failed.
   std::string summary() const;
 };

@@ -96,8 +96,10 @@ std::optional<std::string> along(const Mismatch& m, std::size_t dimension) {
     bool regular = hits > 1 && (last - first) % (hits - 1) == 0;
     for (std::int64_t i = 0; regular && i < hits; ++i)
       regular = hit[static_cast<std::size_t>(first + i * step)];
-    if (!regular) return fmt::format("{} of the {} values of {}", hits, size, what);
-    return fmt::format("every {}th of {} from {} on", step, what, first);
+    if (!regular) return fmt::format("{} takes {} of its {} values", what, hits, size);
+    return hits == 2
+               ? fmt::format("{} is {} or {}", what, first, last)
+               : fmt::format("{} is {}, {} and so on up to {}", what, first, first + step, last);
   }
   if (first == last) return fmt::format("{} is {}", what, first);
   if (last == size - 1) return fmt::format("{} is {} or more", what, first);

@@ -46,9 +46,6 @@ Glyph glyph_at(std::string_view text, std::size_t at) {
   return {length, combining ? 0 : is_wide(c) ? 2 : 1, !steers};
 }
 
-/// Digits after the point that leave three figures.
-int decimals(double value) { return value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2; }
-
 /// Length of the escape sequence "ESC [ ... letter" that begins at `at`, or 0.
 std::size_t escape_at(std::string_view text, std::size_t at) {
   if (text[at] != '\x1b' || at + 1 >= text.size() || text[at + 1] != '[') return 0;
@@ -175,6 +172,29 @@ std::vector<std::string> wrap(const Style& style, std::string_view text, int wid
   return lines;
 }
 
+std::string hanging(const Style& style, std::string_view text, int first, int rest, int width) {
+  const std::string printed = printable(style, text);
+  std::string out(static_cast<std::size_t>(first), ' ');
+  int used = first;
+  for (std::size_t at = 0; at < printed.size();) {
+    const std::size_t end = std::min(printed.find(' ', at), printed.size());
+    const std::string word = printed.substr(at, end - at);
+    at = end + 1;
+    if (word.empty()) continue;
+    const bool begins = out.ends_with(' ');
+    if (!begins && used + 1 + columns(word) > width) {
+      out += '\n' + std::string(static_cast<std::size_t>(rest), ' ');
+      used = rest;
+    } else if (!begins) {
+      out += ' ';
+      ++used;
+    }
+    out += word;
+    used += columns(word);
+  }
+  return out + '\n';
+}
+
 std::string table(const Style& style, const std::vector<std::vector<std::string>>& rows,
                   const std::vector<bool>& right) {
   std::vector<int> widths(right.size(), 0);
@@ -193,48 +213,6 @@ std::string table(const Style& style, const std::vector<std::vector<std::string>
     out += '\n';
   }
   return out;
-}
-
-std::string ratio_text(double ratio) {
-  if (!std::isfinite(ratio)) return "?";
-  return fmt::format("{:.{}f}x", ratio, decimals(ratio));
-}
-
-std::string seconds_text(double seconds) {
-  if (!std::isfinite(seconds)) return "?";
-  const auto s = static_cast<std::int64_t>(std::max(0.0, seconds));
-  if (s < 60) return fmt::format("{}s", s);
-  if (s < 3600) return fmt::format("{}m{:02}s", s / 60, s % 60);
-  return fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
-}
-
-std::string time_text(double nanoseconds) {
-  if (!std::isfinite(nanoseconds)) return "?";
-  const double ns = nanoseconds;
-  if (ns < 999.5) return fmt::format("{:.0f} ns", ns);
-  struct Unit {
-    double size;
-    const char* name;
-  };
-  static constexpr Unit kUnits[] = {{1e3, "us"}, {1e6, "ms"}, {1e9, "s"}};
-  for (const Unit& unit : kUnits) {
-    const double value = ns / unit.size;
-    if (value >= 999.5 && unit.size < 1e9) continue;
-    return fmt::format("{:.{}f} {}", value, decimals(value), unit.name);
-  }
-  return "?";
-}
-
-std::string percent_text(double fraction) { return fmt::format("{:.0f}%", fraction * 100); }
-
-std::string bytes_text(double bytes) {
-  static constexpr const char* kNames[] = {"B", "KiB", "MiB", "GiB"};
-  std::size_t i = 0;
-  while (bytes >= 1024 && i < 3) {
-    bytes /= 1024;
-    ++i;
-  }
-  return fmt::format("{:.{}f} {}", bytes, bytes < 10 && i > 0 ? 1 : 0, kNames[i]);
 }
 
 }  // namespace ksearch::report

@@ -33,15 +33,13 @@ std::string printable(const Style& style, std::string_view text);
 /// Words in lines of at most `width` columns; words that are longer are cut. A line feed stays one.
 std::vector<std::string> wrap(const Style& style, std::string_view text, int width);
 
+/// Words in lines of `width` columns, the first set in by `first` and the others by `rest`; words
+/// that are longer stay whole. Each line ends with a line feed.
+std::string hanging(const Style& style, std::string_view text, int first, int rest, int width);
+
 /// Columns as wide as their widest cell, two blanks between; cells that `right` marks are set to
 /// the right. The first row is a heading.
 std::string table(const Style& style, const std::vector<std::vector<std::string>>& rows,
                   const std::vector<bool>& right);
-
-std::string ratio_text(double ratio);       ///< "1.31x", "41.2x", "128x"
-std::string seconds_text(double seconds);   ///< "9s", "1m05s", "2h10m"
-std::string time_text(double nanoseconds);  ///< "850 ns", "12.3 us", "1.42 ms", "2.10 s"
-std::string percent_text(double fraction);  ///< "62%"
-std::string bytes_text(double bytes);       ///< "48 KiB"
 
 }  // namespace ksearch::report

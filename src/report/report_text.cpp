@@ -5,7 +5,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "report/tree_lines.h"
+#include "report/numbers.h"
+#include "report/sections.h"
+#include "report/tree_rows.h"
 
 namespace ksearch::report {
 namespace {
@@ -53,10 +55,9 @@ std::string left_out_text(const RunFiles& files, const std::string& node) {
 }
 
 std::string path_table(const Style& style, const RunSummary& summary, const RunFiles& files) {
-  const bool expert = summary.best && summary.best->expert;
   const bool ablated = files.ablation.is_object();
   std::vector<std::vector<std::string>> rows{
-      {"  step", expert ? "/expert" : "/naive", "gain", "predicted"}};
+      {"  step", "/" + summary.baseline, "gain", "predicted"}};
   std::vector<bool> right{false, true, true, true};
   if (ablated) {
     rows[0].push_back("measured by leaving it out");
@@ -111,8 +112,18 @@ std::string calls_text(const RunSummary& summary) {
   return text;
 }
 
-/// The first check that failed, for a certificate that did.
-std::string certificate_text(const Style& style, const RunSummary& summary) {
+std::string failed_text(const Style& style, const evaluate::Certificate& certificate, bool whole) {
+  const evaluate::CertificateCheck* check = certificate.failed_check();
+  if (!check) return paint(style, Paint::bad, certificate.summary());
+  const std::string name = paint(style, Paint::bad, "failed: " + printable(style, check->name));
+  if (!whole) return name + ", as said below";
+  std::string text = hanging(style, check->finding, kLabel + 2, kLabel + 2, kReportWidth);
+  if (text.ends_with('\n')) text.pop_back();
+  return name + "\n" + text;
+}
+
+/// The first check that failed, for a certificate that did; what it found only if it is `whole`.
+std::string certificate_text(const Style& style, const RunSummary& summary, bool whole) {
   if (!summary.best) return "";
   for (const auto& record : summary.certificates)
     if (record.program == summary.best->program && record.certificate) {
@@ -122,143 +133,14 @@ std::string certificate_text(const Style& style, const RunSummary& summary) {
       return c.passed ? paint(style, Paint::good, "passed") +
                             fmt::format(", {} checks, held-out workloads {} {}", passed, c.baseline,
                                         interval(c.heldout_ratio))
-                      : paint(style, Paint::bad, printable(style, c.summary()));
+                      : failed_text(style, c, whole);
     }
   return "none: the search did not come to it";
 }
 
-/// What shares of a ceiling are shares of: measured when the run's session opened.
-std::string ceilings_text(const Style& style, const Json& device) {
-  const auto profile = kernel::parse_hardware(device, "device");
-  if (!profile || profile->float32_flops <= 0) return "";
-  std::string text = fmt::format("{:.0f} GFLOP/s float32", profile->float32_flops / 1e9);
-  if (profile->bfloat16_flops > 0)
-    text += fmt::format(", {:.0f} GFLOP/s bfloat16", profile->bfloat16_flops / 1e9);
-  for (const kernel::BandwidthPoint& point : profile->bandwidth)
-    text += fmt::format(", {:.1f} GB/s over {}", point.bytes_per_second / 1e9,
-                        bytes_text(point.working_set_bytes));
-  return "  " + printable(style, text) + "\n";
-}
-
-std::string baselines_text(const Style& style, const Json& baselines) {
-  std::vector<std::vector<std::string>> rows{{"  workload", "naive", "expert", "time"}};
-  for (const Json& w : baselines.value("workloads", Json::array())) {
-    const bool expert = w.contains("expert");
-    rows.push_back({"  " + printable(style, w.value("workload", "")),
-                    time_text(w.value("naive_ns", 0.0)),
-                    expert ? printable(style, w.value("expert", "")) : "none",
-                    expert ? time_text(w.value("expert_ns", 0.0)) : ""});
-  }
-  std::string out = table(style, rows, {false, true, false, true});
-  for (const Json& note : baselines.value("notes", Json::array()))
-    if (note.is_string()) out += "  " + printable(style, note.get<std::string>()) + "\n";
-  if (baselines.contains("versions") && baselines["versions"].is_object())
-    for (const auto& [name, version] : baselines["versions"].items())
-      out += fmt::format(
-          "  {} {}\n", printable(style, name),
-          printable(style, version.is_string() ? version.get<std::string>() : version.dump()));
-  return out;
-}
-
-std::string calibration_text(const Calibration& calibration) {
-  if (calibration.nodes == 0) return "no step has both a predicted and a measured gain";
-  std::string text = fmt::format("{} step{}", calibration.nodes, calibration.nodes == 1 ? "" : "s");
-  if (calibration.bias)
-    text += fmt::format("; measured gain is {:.2f} times what was predicted (geometric mean)",
-                        *calibration.bias);
-  if (calibration.rank_correlation)
-    text += fmt::format("; rank correlation {:.2f}", *calibration.rank_correlation);
-  return text;
-}
-
-std::vector<TreeRow> rows_of(const search::Engine& engine) {
-  std::vector<TreeRow> rows;
-  for (const tree::Node* node : engine.tree().nodes()) {
-    TreeRow row;
-    row.id = node->id;
-    row.parent = node->parent;
-    row.title = node->is_root() ? "naive" : node->action.title;
-    row.score = node->ours.score;
-    row.predicted = node->ours.predicted_gain;
-    row.measured = node->ours.measured_gain;
-    row.status = node->is_root()  ? NodeStatus::root
-                 : node->closed() ? NodeStatus::passed
-                                  : NodeStatus::open;
-    if (row.status == NodeStatus::open && node->ours.failed_cycles > 0)
-      row.status = NodeStatus::failed;
-    rows.push_back(std::move(row));
-  }
-  for (const search::ProgramRecord& record : engine.programs())
-    if (record.outcome && !record.outcome->passed())
-      for (TreeRow& row : rows)
-        if (row.id == record.node_id && row.status == NodeStatus::failed)
-          row.remark = std::string(kernel::kind(*record.outcome));
-  return rows;
-}
-
-std::string failures_text(const Style& style, const search::Engine& engine) {
-  std::string out;
-  for (const search::ProgramRecord& record : engine.programs())
-    if (record.outcome && !record.outcome->passed())
-      out += fmt::format("  {}: {}\n", printable(style, record.node_id),
-                         printable(style, kernel::summary(*record.outcome)));
-  return out;
-}
-
-std::string certificate_checks(const Style& style, const RunSummary& summary) {
-  std::string out;
-  for (const auto& record : summary.certificates) {
-    out += fmt::format("  {} (rank {}): {}\n", printable(style, record.node_id), record.rank,
-                       record.certificate ? printable(style, record.certificate->summary())
-                                          : std::string("lost too often"));
-    if (!record.certificate) continue;
-    for (const auto& check : record.certificate->checks)
-      out += "    " +
-             paint(style, check.passed ? Paint::good : Paint::bad, check.passed ? "ok  " : "no  ") +
-             pad(style, printable(style, check.name), 20) + " " + printable(style, check.finding) +
-             "\n";
-  }
-  return out;
-}
-
-}  // namespace
-
-std::string workloads_table(const Style& style,
-                            const std::vector<kernel::WorkloadTiming>& timings) {
-  std::vector<std::vector<std::string>> rows{
-      {"  workload", "time", "/naive", "/expert", "best expert", "of ceiling", "tunables"}};
-  for (const kernel::WorkloadTiming& t : timings) {
-    const auto ratio = [&](const char* to) {
-      const auto found = t.ratios.find(to);
-      return found == t.ratios.end() ? std::string() : ratio_text(found->second.value);
-    };
-    std::string tunables;
-    for (const auto& [name, value] : t.tunables)
-      tunables += fmt::format("{}{}={}", tunables.empty() ? "" : " ", name, value);
-    const std::string ceiling =
-        t.roofline_fraction > 0
-            ? fmt::format("{} {}", percent_text(t.roofline_fraction), printable(style, t.bound_by))
-            : "";
-    rows.push_back({"  " + printable(style, t.workload), time_text(t.median_ns), ratio("naive"),
-                    ratio("expert"), printable(style, t.expert), ceiling, tunables});
-  }
-  return table(style, rows, {false, true, true, true, false, false, false});
-}
-
-RunFiles read_run_files(const std::filesystem::path& run) {
-  const auto read = [&](const char* name) -> Json {
-    std::ifstream in(run / name, std::ios::binary);
-    if (!in) return nullptr;
-    std::ostringstream text;
-    text << in.rdbuf();
-    const auto json = base::parse_json(text.str(), (run / name).string());
-    return json ? *json : Json(nullptr);
-  };
-  return {read("baselines.json"), read("ablation.json")};
-}
-
-std::string summary_text(const Style& style, const RunSummary& summary, const RunFiles& files,
-                         const std::string& run) {
+/// `whole`: nothing follows that says more of a certificate that failed.
+std::string opening_text(const Style& style, const RunSummary& summary, const RunFiles& files,
+                         const std::string& run, bool whole) {
   const Paint mood = summary.status == "passed"    ? Paint::good
                      : summary.status == "nothing" ? Paint::bad
                                                    : Paint::busy;
@@ -278,10 +160,10 @@ std::string summary_text(const Style& style, const RunSummary& summary, const Ru
     out += line(style, "ceiling",
                 best.roofline_fraction > 0
                     ? percent_text(best.roofline_fraction) +
-                          (best.modelled ? " of what its profile says the device can do"
-                                         : " of what this machine was measured to reach")
+                          (summary.profiled ? " of what its profile says the device can do"
+                                            : " of what this machine was measured to reach")
                     : "unknown");
-    out += line(style, "certificate", certificate_text(style, summary));
+    out += line(style, "certificate", certificate_text(style, summary, whole));
   } else {
     out += line(style, "best", "nothing passed: " + outcomes_text(summary));
   }
@@ -298,29 +180,48 @@ std::string summary_text(const Style& style, const RunSummary& summary, const Ru
   return out;
 }
 
+}  // namespace
+
+RunFiles read_run_files(const std::filesystem::path& run) {
+  const auto read = [&](const char* name) -> Json {
+    std::ifstream in(run / name, std::ios::binary);
+    if (!in) return nullptr;
+    std::ostringstream text;
+    text << in.rdbuf();
+    const auto json = base::parse_json(text.str(), (run / name).string());
+    return json ? *json : Json(nullptr);
+  };
+  return {read("baselines.json"), read("ablation.json")};
+}
+
+std::string summary_text(const Style& style, const RunSummary& summary, const RunFiles& files,
+                         const std::string& run) {
+  return opening_text(style, summary, files, run, true);
+}
+
 std::string report_text(const Style& style, const RunSummary& summary, const RunFiles& files,
                         const search::Engine& engine, const std::string& run) {
-  std::string out = summary_text(style, summary, files, run);
+  std::string out = opening_text(style, summary, files, run, false);
   if (summary.best && !summary.best->workloads.empty())
     out += heading(style, "Workloads") + workloads_table(style, summary.best->workloads);
   TreeLook look;
-  look.width = 100;
+  look.width = kReportWidth;
   look.best = summary.best ? summary.best->node_id : "";
-  look.baseline = summary.best && summary.best->expert ? "expert" : "naive";
+  look.baseline = summary.baseline;
   out += heading(style, "Tree");
-  for (const std::string& row : tree_lines(style, rows_of(engine), look)) out += "  " + row + "\n";
+  for (const std::string& row : tree_lines(style, tree_rows(engine), look))
+    out += "  " + row + "\n";
   out += heading(style, "Outcomes") + "  " + outcomes_text(summary) + "\n" +
          failures_text(style, engine);
   out += heading(style, "Predictions") + "  " + calibration_text(summary.calibration) + "\n";
   if (const std::string ceilings = ceilings_text(style, summary.info.device); !ceilings.empty())
-    out +=
-        heading(style, summary.best && summary.best->modelled ? "Ceilings, by the profile"
-                                                              : "Ceilings, measured at the start") +
-        ceilings;
+    out += heading(style, summary.profiled ? "Ceilings, by the profile"
+                                           : "Ceilings, measured at the start") +
+           ceilings;
   if (files.baselines.is_object())
     out += heading(style, "Baselines") + baselines_text(style, files.baselines);
   if (!summary.certificates.empty())
-    out += heading(style, "Certificate") + certificate_checks(style, summary);
+    out += heading(style, "Certificate") + certificates_text(style, summary);
   return out;
 }
 

@@ -27,9 +27,6 @@ std::string summary_text(const Style& style, const RunSummary& summary, const Ru
 std::string report_text(const Style& style, const RunSummary& summary, const RunFiles& files,
                         const search::Engine& engine, const std::string& run);
 
-/// One row a workload: time, ratios, expert, share of the ceiling that binds, tunables.
-std::string workloads_table(const Style& style, const std::vector<kernel::WorkloadTiming>& timings);
-
 /// The summary's object, with "ablation" and "baselines".
 base::Json report_json(const RunSummary& summary, const RunFiles& files);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "evaluate/statistics.h"
+#include "report/tree_rows.h"
 #include "search/figures.h"
 #include "search/recorder.h"
 
@@ -94,15 +95,31 @@ BestProgram best_program(const search::Engine& engine, const search::ProgramReco
   return best;
 }
 
-std::vector<PathStep> path_to(const tree::Tree& tree, const std::string& node_id) {
+/// From the root to the winner.
+std::vector<PathStep> path_to(const search::Engine& engine, const std::string& node_id) {
   std::vector<PathStep> steps;
-  if (!tree.contains(node_id)) return steps;
-  for (const tree::Node* node : tree.path(node_id)) {
-    steps.push_back({node->id, node->is_root() ? "naive" : node->action.title,
-                     node->solution.solution_id.value_or(""), node->ours.score,
-                     node->ours.predicted_gain, node->ours.measured_gain});
+  if (!engine.tree().contains(node_id)) return steps;
+  for (const tree::Node* node : engine.tree().path(node_id)) {
+    const NodeFigures figures = figures_of(engine, *node);
+    steps.push_back({node->id, node->is_root() ? "naive" : node->action.title, figures.program,
+                     figures.score, node->ours.predicted_gain, figures.measured_gain});
   }
   return steps;
+}
+
+/// What nodes are scored against: the same for all programs of a session.
+std::string baseline_of(const search::Engine& engine) {
+  for (const search::ProgramRecord& record : engine.programs()) {
+    if (!record.outcome) continue;
+    if (const auto* m = std::get_if<kernel::Measured>(&record.outcome->verdict)) return m->baseline;
+    if (const auto* m = std::get_if<kernel::Modelled>(&record.outcome->verdict)) return m->baseline;
+  }
+  return "naive";
+}
+
+bool is_profiled(const store::RunInfo& info) {
+  const auto profile = kernel::parse_hardware(info.device, "device");
+  return profile && profile->measured_at.empty();
 }
 
 }  // namespace
@@ -122,12 +139,14 @@ RunSummary summarise(const store::RunInfo& info, const search::Engine& engine) {
   summary.can_go_on = !engine.ended() || engine.can_reopen();
   summary.strategy = engine.config().strategy;
   summary.seed = engine.config().seed;
+  summary.baseline = baseline_of(engine);
+  summary.profiled = is_profiled(info);
   summary.spent = engine.spent();
   summary.limits = engine.config().limits;
   const search::ProgramRecord* best = engine.winner() ? engine.winner() : engine.best();
   if (best) {
     summary.best = best_program(engine, *best);
-    summary.path = path_to(engine.tree(), best->node_id);
+    summary.path = path_to(engine, best->node_id);
   }
   summary.outcomes = engine.counts().outcomes;
   summary.cycles = engine.counts().cycles;

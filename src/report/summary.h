@@ -19,7 +19,7 @@ namespace ksearch::report {
 struct PathStep {
   std::string node_id, title;
   std::string program;
-  std::optional<double> score;                          ///< baseline / program
+  std::optional<double> score;                          ///< RunSummary::baseline / program
   std::optional<double> predicted_gain, measured_gain;  ///< over the step before
 };
 
@@ -48,6 +48,8 @@ struct RunSummary {
   bool can_go_on = false;  ///< ksearch resume: it has not ended, or ended for want of an answer
   std::string strategy;
   std::uint64_t seed = 0;
+  std::string baseline = "naive";  ///< of the scores of nodes: "naive", "expert"
+  bool profiled = false;           ///< ceilings are a data file's, not measured on the machine
   event::Spent spent;
   event::Limits limits;
   std::optional<BestProgram> best;

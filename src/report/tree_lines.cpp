@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <map>
 
+#include "report/numbers.h"
+
 namespace ksearch::report {
 namespace {
 
 constexpr int kScoreWidth = 7;
 constexpr int kGainWidth = 8;
 constexpr int kPredictedWidth = 10;
+constexpr int kLeastTitle = 12;  // beside a remark
 constexpr int kWidthForGain = 44;
 constexpr int kWidthForPredicted = 60;
 constexpr int kWidthForWideIndent = 50;
@@ -74,7 +77,7 @@ std::vector<bool> keep(const std::vector<Line>& lines, std::size_t room, const s
     if (row.status == NodeStatus::working) return 0;
     if (row.id == best) return 1;
     if (row.status == NodeStatus::passed) return 2;
-    return row.status == NodeStatus::failed ? 4 : 3;
+    return row.status == NodeStatus::failed || row.status == NodeStatus::thrown_out ? 4 : 3;
   };
   std::vector<std::size_t> order(lines.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -97,7 +100,7 @@ std::vector<bool> keep(const std::vector<Line>& lines, std::size_t room, const s
 
 std::string mark_of(const Style& style, const TreeRow& row, bool best) {
   const bool u = style.utf8;
-  if (best) return paint(style, Paint::good, u ? "★" : "*");
+  if (best && row.status != NodeStatus::thrown_out) return paint(style, Paint::good, u ? "★" : "*");
   switch (row.status) {
     case NodeStatus::root:
       return u ? "●" : "@";
@@ -108,6 +111,7 @@ std::string mark_of(const Style& style, const TreeRow& row, bool best) {
     case NodeStatus::passed:
       return paint(style, Paint::good, u ? "✓" : "+");
     case NodeStatus::failed:
+    case NodeStatus::thrown_out:
       return paint(style, Paint::bad, u ? "✗" : "x");
   }
   return "?";
@@ -122,7 +126,11 @@ std::string line_text(const Style& style, const Line& line, const TreeLook& look
   const bool predicted = look.width >= kWidthForPredicted;
   const int right = kScoreWidth + (gain ? kGainWidth : 0) + (predicted ? kPredictedWidth : 0);
   std::string title = printable(style, row.title);
-  if (!row.remark.empty()) title += ": " + printable(style, row.remark);
+  if (!row.remark.empty()) {
+    const std::string remark = ": " + printable(style, row.remark);
+    const int room = look.width - right - columns(line.indent) - 2 - columns(remark);
+    title = cut(style, title, std::max(kLeastTitle, room)) + remark;
+  }
   const Paint look_of_title = best                                ? Paint::strong
                               : row.status == NodeStatus::working ? Paint::busy
                               : row.status == NodeStatus::open    ? Paint::dim

@@ -9,7 +9,8 @@
 
 namespace ksearch::report {
 
-enum class NodeStatus { root, open, working, passed, failed };
+/// thrown_out: it passed in the search, and its certificate found it wrong.
+enum class NodeStatus { root, open, working, passed, failed, thrown_out };
 
 struct TreeRow {
   std::string id, parent;  ///< parent is empty for the root
@@ -17,7 +18,7 @@ struct TreeRow {
   NodeStatus status = NodeStatus::open;
   std::optional<double> score;                ///< baseline / program
   std::optional<double> predicted, measured;  ///< gain over the parent
-  std::string remark;                         ///< of a failed node: "WrongResult"
+  std::string remark;  ///< of a failed node: "WrongResult"; the title gives way to it
 };
 
 struct TreeLook {

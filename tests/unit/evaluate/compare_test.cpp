@@ -119,6 +119,21 @@ TEST(Compare, SaysWhichColumnsAreWrong) {
       << c.why;
 }
 
+TEST(Compare, SaysWhichColumnsAreWrongWhereTheyAreScattered) {
+  const auto want = noise(64);
+  const auto why = [&](std::vector<std::size_t> columns) {
+    auto got = want;
+    for (std::size_t r = 0; r < 8; ++r)
+      for (const std::size_t c : columns) got[r * 8 + c] = -1;
+    return compare(output({8, 8}), stored(got), want).why;
+  };
+  EXPECT_NE(why({1, 6}).find("index 1 (cols) is 1 or 6"), std::string::npos) << why({1, 6});
+  EXPECT_NE(why({1, 3, 5, 7}).find("index 1 (cols) is 1, 3 and so on up to 7"), std::string::npos)
+      << why({1, 3, 5, 7});
+  EXPECT_NE(why({0, 3, 4}).find("index 1 (cols) takes 3 of its 8 values"), std::string::npos)
+      << why({0, 3, 4});
+}
+
 TEST(Compare, KnowsATransposeAndAFactor) {
   const auto want = noise(64);
   std::vector<double> turned(64), scaled;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "report/numbers.h"
+
 namespace ksearch::report {
 namespace {
 
@@ -43,6 +45,12 @@ TEST(Columns, WrapsAtWordsAndCutsWhatIsLonger) {
   EXPECT_EQ(wrap(kPlain, "one two three", 8), (std::vector<std::string>{"one two", "three"}));
   EXPECT_EQ(wrap(kPlain, "incomprehensible", 8), (std::vector<std::string>{"incompr…"}));
   EXPECT_EQ(wrap(kPlain, "a\nb", 8), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(Columns, HangingTextStaysWholeAndKeepsItsColumn) {
+  EXPECT_EQ(hanging(kPlain, "one two incomprehensible", 2, 4, 10),
+            "  one two\n    incomprehensible\n");
+  EXPECT_EQ(hanging(kPlain, "", 2, 4, 10), "  \n");
 }
 
 TEST(Columns, TablesAlignByColumn) {

@@ -53,6 +53,18 @@ TEST(TreeLines, KeepsWhatMattersWhereFewLinesFit) {
   tests::expect_golden("report/tree_lines_low.txt", all);
 }
 
+TEST(TreeLines, AProgramThatItsCertificateThrewOutHasAMarkAndWords) {
+  std::vector<TreeRow> all = rows();
+  all[2].status = NodeStatus::thrown_out;
+  all[2].title = "block queries and keys, and say so in a title that is far too long for its line";
+  all[2].remark = "thrown out by its certificate (held_out)";
+  const std::vector<std::string> lines =
+      tree_lines({.color = false, .utf8 = true}, all, look(100, 0));
+  EXPECT_EQ(lines[3],
+            "│ ├─✗ block queries and keys, an…: thrown out by its certificate (held_out)  0.30x"
+            "   6.00x     5.00x");
+}
+
 TEST(TreeLines, NoLineIsWiderThanAskedFor) {
   for (int width = 1; width < 130; ++width)
     for (const bool utf8 : {true, false})
