@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <mutex>
+#include <set>
 #include <thread>
 
 #include "cli/commands.h"
@@ -32,6 +34,33 @@ std::vector<std::string> path_ids(const search::Engine& engine, const std::strin
   for (const tree::Node* step : engine.tree().path(node)) ids.push_back(step->id);
   return ids;
 }
+
+/// Why an answer could not be used is said at once, to whoever writes the next one; it is a note of
+/// the run, too, when the last answer is in. Said once is enough.
+class SaidOnce final : public event::Sink {
+ public:
+  explicit SaidOnce(event::Sink* next) : next_(next) {}
+
+  void say(std::chrono::nanoseconds at, const std::string& what) {
+    {
+      const std::lock_guard lock(mutex_);
+      said_.insert(what);
+    }
+    next_->on({at, event::Note{what}});
+  }
+  void on(const event::Event& event) override {
+    if (const auto* note = std::get_if<event::Note>(&event.what)) {
+      const std::lock_guard lock(mutex_);
+      if (said_.erase(note->text) > 0) return;
+    }
+    next_->on(event);
+  }
+
+ private:
+  event::Sink* next_;  // borrowed
+  std::mutex mutex_;   // of said_: each lane speaks on a thread of its own
+  std::set<std::string> said_;
+};
 
 const search::ProgramRecord* winner_or_best(const search::Engine& engine) {
   return engine.winner() ? engine.winner() : engine.best();
@@ -76,9 +105,8 @@ base::Result<void> drive(const Search& search) {
   patience.give_up = [&, wall = search.engine->config().limits.wall] {
     return over || InterruptWatch::interrupted() || (wall && elapsed() >= *wall);
   };
-  patience.say = [&](const std::string& what) {
-    search.watcher->on({elapsed(), event::Note{what}});
-  };
+  SaidOnce sink(search.watcher);
+  patience.say = [&](const std::string& what) { sink.say(elapsed(), what); };
   std::unique_ptr<engineer::CallLog> calls;
   if (search.writing) {
     KS_TRY(calls, engineer::CallLog::open(search.run->folder() / "calls.jsonl"));
@@ -93,7 +121,7 @@ base::Result<void> drive(const Search& search) {
   options.clock = &clock;
   options.already = search.already;
   options.recorder = &recorder;
-  options.sink = search.watcher;
+  options.sink = &sink;
   options.leave = [] { return InterruptWatch::interrupted(); };
   options.pause = pause_after_loss;
   if (search.certify_only && search.engine->phase() == search::Phase::searching)

@@ -28,6 +28,7 @@ struct Letter {
   std::size_t shared = 0;  ///< bytes at the start that every letter of the run shares
   bool plan = false;       ///< one JSON object is wanted; else a program
   int asked = 1;           ///< times the search asked: 2 and on after a loss
+  std::string refusal;     ///< "answer 0007 could not be used: ...": of the one before, or empty
 };
 
 struct LetterReply {

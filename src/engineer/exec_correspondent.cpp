@@ -54,6 +54,7 @@ class ExecCorrespondent final : public Correspondent {
     command.environment["KSEARCH_REQUEST"] = letter_name(letter);
     command.environment["KSEARCH_KIND"] = letter.kind;
     command.descriptors = {{from.get(), 0}, {to.get(), 1}, {said.get(), 2}};
+    if (!letter.refusal.empty() && patience_.say) patience_.say(letter.refusal);
     if (patience_.say)
       patience_.say(fmt::format("{} is asked ({}{}{})", options_.command, letter.kind,
                                 letter.title.empty() ? "" : ": ", letter.title));

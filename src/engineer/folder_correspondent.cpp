@@ -46,6 +46,7 @@ class FolderCorrespondent final : public Correspondent {
   /// An answer counts once two looks in a row found the same bytes in it. What is wrong with its
   /// file is said as soon as two looks agree on it: whoever writes it can still mend it.
   LetterReply wait(const Letter& letter, const std::string& stem) {
+    if (!letter.refusal.empty() && patience_.say) patience_.say(letter.refusal);
     std::optional<Look> before;
     std::string said;
     const std::string waiting =

@@ -31,9 +31,10 @@ class Conversation {
 
   /// The next question says why the last answer could not be used.
   void refuse(const std::string& reason) {
+    letter_.refusal = fmt::format("answer {} could not be used: {}", letter_name(letter_), reason);
     ++letter_.again;
     letter_.text = prompts_.again(question_, answer_, reason);
-    notes.push_back(fmt::format("answer {} could not be used: {}", letter_.again, reason));
+    notes.push_back(letter_.refusal);
   }
 
   Usage usage;

@@ -118,6 +118,10 @@ TEST_F(Engineer, AScriptThatErrsFindsABetterProgramAndTheJournalReplays) {
   EXPECT_GT(ran.summary["tokens"].get<int>(), 10000);
   EXPECT_EQ(ran.summary["evaluations"], 2) << "the duplicate is not measured";
 
+  const std::string refusal = "answer 0001 could not be used: there is no JSON object";
+  const std::size_t said = ran.output.find(refusal);
+  EXPECT_LT(said, ran.output.find("answer 0001b could not be used")) << ran.output;
+  EXPECT_EQ(ran.output.find(refusal, said + 1), std::string::npos) << "said once\n" << ran.output;
   EXPECT_THAT(question(2), HasSubstr("there is no JSON object in the reply"));
   EXPECT_THAT(question(3), HasSubstr("node vectors: duplicate_id"));
   EXPECT_THAT(question(5), HasSubstr("error:")) << "the compiler's message";

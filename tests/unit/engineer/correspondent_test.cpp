@@ -65,6 +65,21 @@ TEST_F(Correspondents, WaitingSaysForWhatAndEndsWhenItIsGivenUp) {
   EXPECT_THAT(said[0], HasSubstr("0007-answer.md (code: T)"));
 }
 
+TEST_F(Correspondents, WhyTheLastAnswerWasRefusedIsSaidBeforeTheNextIsWaitedFor) {
+  std::vector<std::string> said;
+  const auto say = [&](const std::string& what) { said.push_back(what); };
+  Letter letter{7, 1, "code", "T", "q"};
+  letter.refusal = "answer 0007 could not be used: no file";
+  const auto folder = make_folder_correspondent(path(), Patience{[] { return true; }, say, 1ms});
+  folder->ask(letter);
+  const auto program = make_exec_correspondent({"true", 1min, {}}, Patience{{}, say, 1ms});
+  program->ask(letter);
+  ASSERT_EQ(said.size(), 3u);
+  EXPECT_EQ(said[0], letter.refusal);
+  EXPECT_EQ(said[1], letter.refusal);
+  EXPECT_THAT(said[2], HasSubstr("true is asked"));
+}
+
 TEST_F(Correspondents, WhatIsWrongWithAnAnswersFileIsSaidOnceAndTheWaitGoesOn) {
   put("0007-answer.md", "\n");
   int looks = 0;

@@ -66,6 +66,11 @@ TEST(WrittenCoder, AsksAgainWithTheReasonTwiceAndThenRefuses) {
       << "what was asked stays the prefix";
   EXPECT_THAT(scripted.letters[1].text, HasSubstr("there is no file in the reply"));
   EXPECT_THAT(scripted.letters[2].text, HasSubstr("not the full file"));
+  EXPECT_EQ(scripted.letters[0].refusal, "");
+  EXPECT_THAT(scripted.letters[1].refusal, HasSubstr("answer 0007 could not be used: there is no"));
+  EXPECT_THAT(scripted.letters[2].refusal, HasSubstr("answer 0007b could not be used: "));
+  EXPECT_EQ(reply.notes,
+            (std::vector<std::string>{scripted.letters[1].refusal, scripted.letters[2].refusal}));
 }
 
 TEST(WrittenCoder, APlanThatIsNoPlanIsAskedAgain) {
@@ -76,7 +81,7 @@ TEST(WrittenCoder, APlanThatIsNoPlanIsAskedAgain) {
   const CodeReply reply = code(scripted);
   EXPECT_TRUE(std::holds_alternative<kernel::Program>(reply.what));
   EXPECT_THAT(scripted.letters[1].text, HasSubstr("rowz"));
-  EXPECT_THAT(reply.notes, Contains(HasSubstr("answer 1 could not be used")));
+  EXPECT_THAT(reply.notes, Contains(HasSubstr("answer 0007 could not be used")));
 }
 
 TEST(WrittenCoder, ALongAnswerIsRefusedUnread) {
