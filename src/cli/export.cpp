@@ -181,9 +181,6 @@ base::Result<int> export_files(const Context& context, const ExportOptions& opti
     return base::usage_error("--name " + options.name,
                              "letters, digits and _ make a name, and it begins with no digit");
   const std::string& name = options.name.empty() ? subject.task.definition.name : options.name;
-  if (options.as != "mlx-python" && kernel::is_reserved_word(name))
-    return base::usage_error(name, "is a word of C++: no function can be called so",
-                             "give another with --name");
   const fs::path out = options.out.empty() ? fs::path("export-" + name) : fs::path(options.out);
   KS_RETURN_IF_ERROR(options.as == "cpp"
                          ? write_cpp(subject, name, out)

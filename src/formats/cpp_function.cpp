@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "formats/cpp_names.h"
 
 namespace ksearch::formats {
 namespace {
@@ -23,25 +24,26 @@ std::string_view param_type(kernel::ParamKind kind) {
   return "";
 }
 
-/// All tensors of the definition in its order: inputs, then outputs.
-std::vector<const kernel::TensorSpec*> tensors(const kernel::Definition& definition) {
-  std::vector<const kernel::TensorSpec*> all;
-  for (const auto& t : definition.inputs) all.push_back(&t);
-  for (const auto& t : definition.outputs) all.push_back(&t);
-  return all;
-}
-
 }  // namespace
 
 std::string cpp_word(std::string_view name) {
   static const std::set<std::string_view> kTaken = {
-      "auto",     "bool",    "break",   "case",     "char",     "class",   "const",     "continue",
-      "default",  "delete",  "do",      "double",   "else",     "enum",    "extern",    "float",
-      "for",      "goto",    "if",      "inline",   "int",      "long",    "namespace", "new",
-      "operator", "private", "public",  "register", "return",   "short",   "signed",    "sizeof",
-      "static",   "struct",  "switch",  "template", "this",     "threads", "typename",  "union",
-      "unsigned", "using",   "virtual", "void",     "volatile", "while",   "workspace"};
-  return std::string(name) + (kTaken.contains(name) ? "_" : "");
+      "Pieces",   "Plan",         "Team",      "bool",      "bytes_",       "ceil_div",
+      "choose",   "device_cores", "floor_div", "floor_mod", "group_bytes",  "group_memory",
+      "int16_t",  "int32_t",      "int64_t",   "int8_t",    "ks_bf16",      "ks_group",
+      "ks_half",  "lay_out",      "own_",      "p_",        "run_team",     "size_t",
+      "std",      "team_",        "threads",   "tunable",   "uint16_t",     "uint32_t",
+      "uint64_t", "uint8_t",      "walk",      "worker_",   "worker_count", "workspace"};
+  for (const std::string_view mark : {"has_", "let_", "scratch_", "elements_"})
+    if (name.starts_with(mark)) return fmt::format("n_{}", name);  // members of the plan
+  return cpp_local(name, kTaken);
+}
+
+std::string_view cpp_function_refuses(std::string_view name) {
+  static const std::set<std::string_view> kOwn = {
+      "Pieces",   "Team",    "ceil_div", "floor_div", "floor_mod", "int64_t",     "ks_bf16",
+      "ks_group", "ks_half", "run_team", "size_t",    "std",       "worker_count"};
+  return cpp_refuses(name, kOwn);
 }
 
 std::string_view c_type(DType type) {
@@ -73,7 +75,8 @@ std::string device_macro(std::string_view name, std::set<std::string>& used) {
   return macro;
 }
 
-CppFunction::CppFunction(const CppFunctionInput& input) : in_(input) {
+CppFunction::CppFunction(const CppFunctionInput& input)
+    : in_(input), local_(*input.definition, *input.program, cpp_word) {
   names_.value = [this](std::string_view name) { return value_name(name); };
   names_.type = [this](std::string_view name) -> std::optional<DType> {
     const auto found = in_.types.find(std::string(name));
@@ -83,16 +86,16 @@ CppFunction::CppFunction(const CppFunctionInput& input) : in_(input) {
 }
 
 std::string CppFunction::value_name(std::string_view name) {
-  if (name == loop_variable_) return cpp_word(name);
+  if (name == loop_variable_) return fmt::format("loop_{}", name);
   if (name == "device.cores") return "p.device_cores";
   if (name.starts_with("device.")) return device_macro(name, device_macros_);
   for (const auto& axis : in_.definition->axes)
     if (axis.name == name && axis.constant) return std::to_string(*axis.constant);
   for (const auto& [tunable, values] : in_.program->tunables)
-    if (tunable == name) return fmt::format("p.tunable.{}", cpp_word(name));
+    if (tunable == name) return fmt::format("p.tunable.{}", local_.value(name));
   for (const auto& [let, e] : in_.program->let)
     if (let == name) return fmt::format("p.let_{}", name);
-  return "p." + cpp_word(name);
+  return "p." + local_.value(name);
 }
 
 DType CppFunction::dtype_of(const kernel::Expr& e) const {
@@ -109,21 +112,28 @@ const kernel::Scratch* CppFunction::scratch(std::string_view name) const {
   return nullptr;
 }
 
+std::vector<const kernel::TensorSpec*> CppFunction::tensors() const {
+  std::vector<const kernel::TensorSpec*> all;
+  for (const auto& t : in_.definition->inputs) all.push_back(&t);
+  for (const auto& t : in_.definition->outputs) all.push_back(&t);
+  return all;
+}
+
 std::string CppFunction::size_parameters() const {
   std::string out;
   for (const auto& axis : in_.definition->axes)
-    if (!axis.constant) out += fmt::format("int64_t {}, ", cpp_word(axis.name));
+    if (!axis.constant) out += fmt::format("int64_t {}, ", local_.value(axis.name));
   for (const auto& param : in_.definition->params)
-    out += fmt::format("{} {}, ", param_type(param.kind), cpp_word(param.name));
+    out += fmt::format("{} {}, ", param_type(param.kind), local_.value(param.name));
   return out;
 }
 
 std::string CppFunction::declaration() const {
   std::string out = fmt::format("int {}(", in_.name);
-  for (const auto* t : tensors(*in_.definition)) {
+  for (const auto* t : tensors()) {
     const bool reads = t->access == kernel::Access::in;
     out += fmt::format("{}{}* {}, ", reads ? "const " : "", c_type(dtype_of(t->dtype)),
-                       cpp_word(t->name));
+                       local_.tensor(t->name));
   }
   return out + size_parameters() + "int threads, void* workspace)";
 }
@@ -137,21 +147,21 @@ std::string CppFunction::workspace_declaration() const {
 
 std::string CppFunction::plan_struct() const {
   std::string out = "struct Plan {\n";
-  for (const auto* t : tensors(*in_.definition)) {
+  for (const auto* t : tensors()) {
     const bool reads = t->access == kernel::Access::in;
     out += fmt::format("  {}{}* {} = nullptr;\n", reads ? "const " : "", c_type(dtype_of(t->dtype)),
-                       cpp_word(t->name));
+                       local_.tensor(t->name));
     if (t->optional) out += fmt::format("  bool has_{} = false;\n", t->name);
   }
   for (const auto& axis : in_.definition->axes)
-    if (!axis.constant) out += fmt::format("  int64_t {} = 0;\n", cpp_word(axis.name));
+    if (!axis.constant) out += fmt::format("  int64_t {} = 0;\n", local_.value(axis.name));
   for (const auto& param : in_.definition->params)
-    out += fmt::format("  {} {}{{}};\n", param_type(param.kind), cpp_word(param.name));
+    out += fmt::format("  {} {}{{}};\n", param_type(param.kind), local_.value(param.name));
   out += "  int64_t device_cores = 1;\n";
   if (!in_.program->tunables.empty()) {
     out += "  struct Tunables {\n    int64_t ";
     for (std::size_t i = 0; i < in_.program->tunables.size(); ++i)
-      out += (i ? ", " : "") + cpp_word(in_.program->tunables[i].first);
+      out += (i ? ", " : "") + local_.value(in_.program->tunables[i].first);
     out += ";\n  } tunable{};\n";
   }
   for (const auto& [let, e] : in_.program->let) out += fmt::format("  int64_t let_{} = 0;\n", let);
@@ -167,7 +177,8 @@ std::string CppFunction::bind_text() {
       "/// The sizes that follow from the arguments; false where the plan does not hold for them.\n"
       "bool bind(Plan& p) {\n  bool bad = false;\n  p.group_bytes = 0;\n";
   for (const auto& axis : in_.definition->axes)
-    if (!axis.constant) out += fmt::format("  if (p.{} < 1) return false;\n", cpp_word(axis.name));
+    if (!axis.constant)
+      out += fmt::format("  if (p.{} < 1) return false;\n", local_.value(axis.name));
   for (const auto& constraint : in_.definition->constraints)
     if (constraint.expr) out += fmt::format("  if (!({})) return false;\n", code(*constraint.expr));
   for (const auto& [let, e] : in_.program->let)
@@ -215,64 +226,6 @@ std::string CppFunction::choose_text() {
       "};\n  for (const auto& choice : kChoices) {\n    p.tunable = choice;\n"
       "    if (bind(p)) return true;\n  }\n  return false;\n}\n\n";
   return out;
-}
-
-std::string CppFunction::entry_text() {
-  // Locals end in "_": the parameters beside them have the user's names.
-  std::string set_sizes;
-  for (const auto& axis : in_.definition->axes)
-    if (!axis.constant) set_sizes += fmt::format("  p_.{0} = {0};\n", cpp_word(axis.name));
-  for (const auto& param : in_.definition->params)
-    set_sizes += fmt::format("  p_.{0} = {0};\n", cpp_word(param.name));
-  set_sizes += "  p_.device_cores = worker_count(threads);\n";
-  std::string set_tensors, missing, has;
-  for (const auto* t : tensors(*in_.definition)) {
-    set_tensors += fmt::format("  p_.{0} = {0};\n", cpp_word(t->name));
-    if (t->optional) {
-      set_tensors += fmt::format("  p_.has_{} = {} != nullptr;\n", t->name, cpp_word(t->name));
-      has += fmt::format("  p_.has_{0} = has_{0};\n", t->name);
-    } else {
-      missing += (missing.empty() ? "!" : " || !") + cpp_word(t->name);
-    }
-  }
-  std::string inits;
-  for (const auto& s : in_.program->scratch)
-    if (s.init)
-      inits += fmt::format("    team_.fill(worker_, p_.scratch_{0}, p_.elements_{0}, {1:#}f);\n",
-                           s.name, static_cast<float>(*s.init));
-  const std::string ns = in_.name + "_plan";
-  const std::string& status = in_.status_prefix;
-  std::string out = fmt::format("extern \"C\" {} {{\n  using namespace {};\n  Plan p_;\n{}{}",
-                                workspace_declaration(), ns, set_sizes, has);
-  out += "  return choose(p_) ? lay_out(p_, nullptr) : 0;\n}\n\n";
-  out += fmt::format("extern \"C\" {} {{\n  using namespace {};\n", declaration(), ns);
-  if (!missing.empty()) out += fmt::format("  if ({}) return {}_NULL_POINTER;\n", missing, status);
-  out += "  Plan p_;\n" + set_tensors + set_sizes;
-  out += fmt::format("  if (!choose(p_)) return {}_UNSUPPORTED;\n", status);
-  out +=
-      "  void* own_ = nullptr;\n"
-      "  const size_t bytes_ = lay_out(p_, workspace);\n"
-      "  if (bytes_ > 0 && !workspace) {\n    own_ = std::malloc(bytes_);\n";
-  out += fmt::format("    if (!own_) return {}_OUT_OF_MEMORY;\n    lay_out(p_, own_);\n  }}\n",
-                     status);
-  out += "  run_team(static_cast<int>(p_.device_cores), [&](Team& team_, int worker_) {\n" + inits +
-         "    walk(p_, &team_, worker_);\n  });\n  std::free(own_);\n";
-  return out + fmt::format("  return {}_OK;\n}}\n\n", status);
-}
-
-std::string CppFunction::lay_out_text() {
-  std::string cuts;
-  for (const auto& s : in_.program->scratch)
-    cuts += fmt::format(
-        "  p.scratch_{0} = static_cast<{1}*>(pieces.take(p.elements_{0} * "
-        "int64_t{{sizeof({1})}}));\n",
-        s.name, kernel::cpp_name(dtype_of(s.dtype)));
-  return "/// Cuts the workspace; returns how large it must be.\n"
-         "size_t lay_out(Plan& p, void* block) {\n  Pieces pieces(block);\n" +
-         cuts +
-         "  p.group_bytes = (p.group_bytes + 63) / 64 * 64;\n"
-         "  p.group_memory = static_cast<char*>(pieces.take(p.group_bytes * p.device_cores));\n"
-         "  return pieces.needed();\n}\n\n";
 }
 
 std::string CppFunction::definition_text() {

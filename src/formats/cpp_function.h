@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "formats/expr_cpp.h"
+#include "formats/local_names.h"
 #include "kernel/bind.h"
 
 namespace ksearch::formats {
@@ -32,6 +33,9 @@ struct CppFunctionInput {
 
 /// A name of the user's, changed where C or the code around has the word.
 std::string cpp_word(std::string_view name);
+
+/// Why no exported function can be called so ("is a word of C++"), or nothing.
+std::string_view cpp_function_refuses(std::string_view name);
 
 /// "float" in C; the half types are the uint16_t they are stored in.
 std::string_view c_type(kernel::DType type);
@@ -74,7 +78,11 @@ class CppFunction {
   const kernel::Scratch* scratch(std::string_view name) const;
   std::string pointer(const std::string& tensor, bool writes);
 
+  /// All tensors of the definition in its order: inputs, then outputs.
+  std::vector<const kernel::TensorSpec*> tensors() const;
+
   const CppFunctionInput in_;
+  LocalNames local_;
   CodeNames names_;
   std::string loop_variable_;
   std::set<std::string> device_macros_;

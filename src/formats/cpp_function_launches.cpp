@@ -29,7 +29,7 @@ std::string CppFunction::loop_text(std::span<const kernel::Launch> body) {
   if (!loop) return launch_text(body.front(), "  ");
   const std::string from = code(loop->from), to = code(loop->to);
   loop_variable_ = loop->variable;
-  const std::string v = cpp_word(loop_variable_);
+  const std::string v = value_name(loop_variable_);
   std::string out =
       fmt::format("  for (int64_t {} = {}, end_ = {}; {} < end_; ++{}) {{\n", v, from, to, v, v);
   for (const auto& launch : body) out += launch_text(launch, "    ");
@@ -84,7 +84,7 @@ std::string CppFunction::pointer(const std::string& tensor, bool writes) {
   const kernel::TensorSpec* spec = in_.definition->tensor(tensor);
   KS_CHECK(spec != nullptr, "a plan names only tensors of its task and its scratch");
   const DType type = dtype_of(spec->dtype);
-  const std::string plain = "p." + cpp_word(tensor);
+  const std::string plain = "p." + local_.tensor(tensor);
   if (kernel::cpp_name(type) == c_type(type)) return plain;
   return fmt::format("reinterpret_cast<{}{}*>({})", writes ? "" : "const ", kernel::cpp_name(type),
                      plain);

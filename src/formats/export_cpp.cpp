@@ -7,13 +7,13 @@
 
 #include "formats/cpp_function.h"
 #include "formats/cpp_sources.h"
+#include "formats/cpp_variants.h"
 #include "formats/embedded_text.h"
 
 namespace ksearch::formats {
 namespace {
 
 using kernel::DType;
-using Types = std::map<std::string, DType>;
 
 constexpr std::string_view kFlags =
     "-std=c++20 -O3 -march=native -fno-math-errno -fno-trapping-math -ffp-contract=fast";
@@ -68,85 +68,6 @@ std::string device_macro_text(const std::string& macro, const kernel::HardwarePr
   if (macro == "KS_MAX_GROUP_SIZE") value = device.max_group_size;
   return fmt::format("#define {} {}  // of {}\n", macro, value, device.name);
 }
-
-/// Which copies of the sources are needed, and the macros of each.
-class Variants {
- public:
-  Variants(const CppExportRequest& request, std::set<std::string>& device_macros)
-      : request_(request), device_macros_(device_macros) {}
-
-  struct OfTypes {
-    Types types;
-    std::vector<CppVariant> variants;
-    std::vector<kernel::TunableChoice> choices;
-  };
-  std::vector<OfTypes> groups;
-
-  base::Result<void> add(const kernel::Workload& workload) {
-    const kernel::Program& program = *request_.program;
-    auto failed = [&](base::Error e) {
-      e.where = fmt::format("{}: {}", workload.name, e.where);
-      return std::unexpected(std::move(e));
-    };
-    auto choice =
-        kernel::choose(program, *request_.definition, workload, request_.device, program.select);
-    if (!choice) return failed(choice.error());
-    auto bound = kernel::bind(program, *request_.definition, workload, request_.device, *choice);
-    if (!bound) return failed(bound.error());
-    auto group = std::ranges::find(groups, workload.types, &OfTypes::types);
-    if (group == groups.end()) group = groups.insert(groups.end(), OfTypes{workload.types, {}, {}});
-    if (std::ranges::find(group->choices, *choice) == group->choices.end())
-      group->choices.push_back(*choice);
-    for (const kernel::BoundLaunch& launch : bound->launches) {
-      const auto defines = with_device_macros(launch.defines);
-      if (std::ranges::find(group->variants, defines, &CppVariant::defines) !=
-          group->variants.end())
-        continue;
-      group->variants.push_back({name_of(defines), defines});
-    }
-    return {};
-  }
-  /// Every copy once: types share one where their macros are the same.
-  const std::vector<CppVariant>& all() const { return all_; }
-
- private:
-  /// Values that hang on the compiler's target alone become its macros, so that the copy fits
-  /// whatever machine it is compiled for.
-  kernel::BoundDefines with_device_macros(kernel::BoundDefines defines) {
-    CodeNames names;
-    names.preprocessor = true;
-    names.value = [&](std::string_view name) { return device_macro(name, device_macros_); };
-    names.type = [](std::string_view) { return std::optional<DType>{}; };
-    names.present = [](std::string_view) { return std::string{}; };
-    for (auto& [macro, value] : defines)
-      if (const kernel::Expr* e = only_device(macro)) value = "(" + to_cpp(*e, names) + ")";
-    return defines;
-  }
-  const kernel::Expr* only_device(const std::string& macro) const {
-    const auto fits = [](const kernel::Expr& e) {
-      return !e.names().empty() && e.tensors().empty() &&
-             std::ranges::all_of(e.names(), [](const std::string& n) {
-               return n.starts_with("device.") && n != "device.cores";
-             });
-    };
-    for (const auto& [name, e] : request_.program->defines)
-      if (name == macro) return fits(e) ? &e : nullptr;
-    for (const auto& launch : request_.program->launches)
-      for (const auto& [name, e] : launch.defines)
-        if (name == macro) return fits(e) ? &e : nullptr;
-    return nullptr;
-  }
-  std::string name_of(const kernel::BoundDefines& defines) {
-    const auto found = std::ranges::find(all_, defines, &CppVariant::defines);
-    if (found != all_.end()) return found->name;
-    all_.push_back({fmt::format("copy{}", all_.size()), defines});
-    return all_.back().name;
-  }
-
-  const CppExportRequest& request_;
-  std::set<std::string>& device_macros_;
-  std::vector<CppVariant> all_;
-};
 
 std::string upper(std::string text) {
   std::ranges::transform(text, text.begin(),
@@ -206,7 +127,7 @@ constexpr std::string_view kAmx =
     "const bool kAmxAsked = syscall(SYS_arch_prctl, 0x1023, 18) == 0;\n#endif\n";
 
 std::string source_text(const CppExportRequest& request, const std::string& name,
-                        const Variants& variants, const std::set<std::string>& device_macros,
+                        const CppVariants& variants, const std::set<std::string>& device_macros,
                         const std::vector<CppFunction*>& functions,
                         const std::vector<std::string>& bodies) {
   const HoistedSource source = hoist(*request.program);
@@ -244,6 +165,10 @@ std::string source_text(const CppExportRequest& request, const std::string& name
   return out;
 }
 
+const std::string& name_of(const CppExportRequest& request) {
+  return request.name.empty() ? request.definition->name : request.name;
+}
+
 base::Result<void> check_request(const CppExportRequest& request) {
   const kernel::Program& program = *request.program;
   if (program.dialect != kernel::Dialect::cpp)
@@ -256,6 +181,9 @@ base::Result<void> check_request(const CppExportRequest& request) {
     return base::usage_error("--as cpp", "the task has sizes that depend on data (derived)",
                              "these cannot be exported to C++ yet");
   if (request.workloads.empty()) return base::usage_error("--as cpp", "no workload to export for");
+  const std::string& name = name_of(request);
+  if (const std::string_view why = cpp_function_refuses(name); !why.empty())
+    return base::usage_error(name, std::string(why), "give another with --name");
   for (const auto& launch : program.launches)
     for (const auto& arg : launch.args)
       if (std::holds_alternative<kernel::StructArg>(arg))
@@ -268,17 +196,17 @@ base::Result<void> check_request(const CppExportRequest& request) {
 base::Result<CppExport> export_cpp(const CppExportRequest& request) {
   KS_RETURN_IF_ERROR(check_request(request));
   std::set<std::string> device_macros;
-  Variants variants(request, device_macros);
+  CppVariants variants(request, device_macros);
   for (const kernel::Workload& workload : request.workloads)
     KS_RETURN_IF_ERROR(variants.add(workload));
 
   CppExport result;
-  result.name = request.name.empty() ? request.definition->name : request.name;
+  result.name = name_of(request);
   result.compile_command = fmt::format("g++ {} -pthread", kFlags);
   std::vector<std::unique_ptr<CppFunction>> functions;
   std::vector<CppFunction*> borrowed;
   std::vector<std::string> bodies;
-  for (const auto& group : variants.groups) {
+  for (const auto& group : variants.groups()) {
     CppFunctionInput input{request.program,    request.definition, group.types,   result.name,
                            upper(result.name), group.choices,      group.variants};
     for (const auto& [variable, type] : group.types) input.name += "_" + suffix(type);

@@ -6,48 +6,23 @@
 #include <algorithm>
 #include <set>
 
+#include "formats/cpp_names.h"
 #include "formats/expr_cpp.h"
 #include "formats/expr_python.h"
-#include "kernel/names.h"
 
 namespace ksearch::formats {
-
-namespace {
-
-/// By custom a macro's: EOF, NAN, M_PIl, SYS_read.
-bool looks_like_macro(std::string_view name) {
-  const std::string_view head = name.substr(0, name.find('_'));
-  const bool capitals = std::ranges::all_of(
-      head, [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); });
-  return capitals && !head.empty() && (head.size() > 2 || head.size() < name.size());
-}
-
-/// Macros of the system's headers that do not look like one, some of them only with GNU extensions.
-bool is_macro(std::string_view name) {
-  static const std::set<std::string_view> kMacros = {"alloca", "assert",  "errno",  "linux",
-                                                     "major",  "makedev", "minor",  "offsetof",
-                                                     "stderr", "stdin",   "stdout", "unix"};
-  return kMacros.contains(name) || looks_like_macro(name);
-}
-
-}  // namespace
 
 std::string mlx_cpp_word(std::string_view name) {
   static const std::set<std::string_view> kTaken = {
       "bad",     "ceil_div", "choice", "detail", "fits", "floor_div", "floor_mod",
       "int64_t", "kernel",   "made",   "mx",     "std",  "stream"};
-  if (name.starts_with('_')) return fmt::format("n{}", name);  // the system's
-  const bool taken = kTaken.contains(name) || kernel::is_reserved_word(name) || is_macro(name);
-  return std::string(name) + (taken ? "_" : "");
+  return cpp_local(name, kTaken);
 }
 
 std::string_view mlx_cpp_refuses(std::string_view function) {
   static const std::set<std::string_view> kOwn = {"detail",    "int32_t", "int64_t", "mx",
                                                   "reference", "size_t",  "std"};
-  if (kernel::is_reserved_word(function)) return "is a word of C++";
-  if (kOwn.contains(function)) return "is a name of the file's own";
-  if (is_macro(function)) return "is, or may be, a macro of the system's headers";
-  return function.starts_with('_') ? "names with _ in front are the system's in C++" : "";
+  return cpp_refuses(function, kOwn);
 }
 
 std::string mlx_cpp_dtype(kernel::DType type) {

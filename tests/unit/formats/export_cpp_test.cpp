@@ -136,6 +136,85 @@ TEST(ExportCpp, EveryPartOfAPlanBecomesCode) {
   EXPECT_EQ(compile_and_call(*exported, kHere / "callers/mixed.cpp"), "ok\n");
 }
 
+// Axes, tensors, parameters, tunables, scratch and loops with the names of C++, of the code around
+// and of each other.
+constexpr const char* kClash = R"json({
+  "name": "clash", "op_type": "clash", "description": "Names that clash.",
+  "axes": {"p": {"type": "var"}, "x": {"type": "var"}, "errno": {"type": "var"}},
+  "types": {"T": ["float32"]}, "params": {"Plan": "float32", "has_own_": "bool"},
+  "inputs": {"x": {"shape": ["p", "x"], "dtype": "T"},
+             "own_": {"shape": ["x"], "dtype": "T", "optional": true}},
+  "outputs": {"int64_t": {"shape": ["p", "x"], "dtype": "T"}},
+  "generate": [{"kind": "normal", "tensors": ["x", "own_"], "mean": 0.0, "std": 1.0}],
+  "flops": "p * x", "bytes": "p", "reference": ""})json";
+constexpr const char* kClashProgram = R"json({
+  "format": "ksearch.program/1", "task": "clash", "dialect": "cpp",
+  "sources": [{"path": "clash.cpp"}], "tunables": {"xor": [1]}, "let": {"worker": "x * xor"},
+  "scratch": {"team_": {"dtype": "float32", "shape": ["worker"]}},
+  "launches": [
+    {"kernel": "copy", "for": {"worker_": [0, "p"]}, "groups": ["errno"],
+     "args": ["x", {"optional": "own_"}, {"write": "team_"}, "int64_t", {"i64": "worker_"},
+              {"i64": "worker"}, {"f32": "Plan"}, {"bool": "has_own_"}]}]})json";
+constexpr const char* kClashSource = R"cpp(
+  extern "C" void copy(const float* x, const float* add, float* row, float* out, int64_t at,
+                       int64_t n, float factor, bool on, const ks_group*) {
+    for (int64_t i = 0; i < n; ++i) row[i] = x[at * n + i] * factor + (add && on ? add[i] : 0.0f);
+    for (int64_t i = 0; i < n; ++i) out[at * n + i] = row[i];
+  })cpp";
+constexpr const char* kClashCaller = R"cpp(
+#include <cstdio>
+#include "clash.h"
+  int main() {
+    const float x[4] = {1, 2, 3, 4}, add[2] = {10, 20};
+    float out[4] = {};
+    const int status = clash_f32(x, add, out, 2, 2, 1, 0.5f, true, 1, nullptr);
+    std::printf("%d %g %g %g %g\n", status, out[0], out[1], out[2], out[3]);
+  })cpp";
+
+TEST(ExportCpp, NamesThatClashWithAnythingBecomeOthers) {
+  const auto definition =
+      kernel::parse_definition(*base::parse_json(kClash, "definition"), "definition");
+  ASSERT_TRUE(definition) << definition.error().text();
+  const auto program =
+      kernel::parse_program(*base::parse_json(kClashProgram, "program"), *definition, "program",
+                            [](std::string_view) { return std::string(kClashSource); });
+  ASSERT_TRUE(program) << program.error().text();
+  CppExportRequest request;
+  request.program = &*program;
+  request.definition = &*definition;
+  request.device = some_device();
+  request.workloads = {workload({{"p", 2}, {"x", 2}, {"errno", 1}}, DType::float32)};
+  request.workloads[0].params = {{"Plan", 0.5}, {"has_own_", true}};
+  const auto exported = export_cpp(request);
+  ASSERT_TRUE(exported) << exported.error().text();
+  auto folder = os::TempFolder::create("ksearch-clash-");
+  ASSERT_TRUE(folder);
+  std::ofstream(folder->path() / "caller.cpp") << kClashCaller;
+  EXPECT_EQ(compile_and_call(*exported, folder->path() / "caller.cpp"), "0 10.5 21 11.5 22\n");
+}
+
+TEST(ExportCpp, RefusesNamesThatNoFunctionOrFileCanHave) {
+  const auto definition = definition_at(kTasks / "softmax/definition.json");
+  const auto program = kernel::load_program(kTasks / "softmax/naive/cpp/program.json", definition);
+  ASSERT_TRUE(program) << program.error().text();
+  CppExportRequest request;
+  request.program = &*program;
+  request.definition = &definition;
+  request.device = some_device();
+  request.workloads = {workload({{"rows", 4}, {"cols", 8}}, DType::float32)};
+  for (const auto& [name, why] : std::vector<std::pair<std::string, std::string>>{
+           {"double", "is a word of C++"},
+           {"EOF", "is, or may be, a macro of the system's headers"},
+           {"_x", "names with _ in front are the system's in C++"},
+           {"math", "is a header of the system's, which the file would hide"},
+           {"std", "is a name of the file's own"}}) {
+    request.name = name;
+    const auto exported = export_cpp(request);
+    ASSERT_FALSE(exported) << name;
+    EXPECT_EQ(exported.error().text(), name + ": " + why + " (give another with --name)");
+  }
+}
+
 TEST(ExportCpp, OtherDialectsAreRefused) {
   const auto definition = definition_at(kTasks / "softmax/definition.json");
   kernel::Program program;
