@@ -110,6 +110,8 @@ base::Result<void> drive(const Search& search) {
   std::unique_ptr<engineer::CallLog> calls;
   if (search.writing) {
     KS_TRY(calls, engineer::CallLog::open(search.run->folder() / "calls.jsonl"));
+    if (const std::string lost = calls->lacks(search.engine->spent().calls); !lost.empty())
+      patience.say(lost);
   }
   KS_TRY(const kernel::HardwareProfile device,
          kernel::parse_hardware(search.run->info().device, "run.json: device"));

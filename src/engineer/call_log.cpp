@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "os/files.h"
 #include "store/sealed_line.h"
 
@@ -168,11 +169,37 @@ base::Result<void> CallLog::take(const Json& line, std::size_t number, const std
   }
   in.keep(call);
   KS_RETURN_IF_ERROR(in.finish());
+  if (const LoggedCall* first = ended ? nullptr : begun_as(request, again, logged); first)
+    return base::environment_error(
+        where, fmt::format("damaged: the call of line {} begins a second time", first->line),
+        "restore the file from a copy");
   if (!keep(request, again, std::move(logged)))
     return base::environment_error(where,
                                    "damaged: a call ends that has not begun, lines are missing",
                                    "restore the file from a copy");
   return {};
+}
+
+/// One with the same numbers, which no two calls of a letter have.
+const LoggedCall* CallLog::begun_as(std::uint64_t request, int again,
+                                    const LoggedCall& call) const {
+  const auto letter = letters_.find({request, again});
+  if (letter == letters_.end() || !sealed_) return nullptr;
+  for (const LoggedCall& begun : letter->second.calls)
+    if (begun.asked == call.asked && begun.part == call.part && begun.number == call.number)
+      return &begun;
+  return nullptr;
+}
+
+std::string CallLog::lacks(std::int64_t told) const {
+  const std::lock_guard lock(mutex_);
+  std::int64_t there = 0;
+  for (const auto& [key, letter] : letters_) there += std::ssize(letter.calls);
+  if (there >= told) return "";
+  return fmt::format(
+      "{} has {} of the {} that the run was told of: the answers that are missing are lost, and "
+      "ksearch replay cannot repeat the run. What they came to is in the journal: the search goes on",
+      path_.string(), there == 0 ? "none" : std::to_string(there), base::counted(told, "call"));
 }
 
 /// An end goes to its beginning, which has the same numbers and no end; false where there is none.

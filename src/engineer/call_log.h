@@ -60,6 +60,8 @@ class CallLog {
   const std::filesystem::path& path() const { return path_; }
   /// A last line was torn; of one that was read.
   bool torn() const { return torn_; }
+  /// What is lost where a search was told of more calls than stand in it; empty where none is.
+  std::string lacks(std::int64_t told) const;
   LoggedLetter letter(std::uint64_t request, int again) const;
   base::Result<void> begun(const Letter& letter, const LoggedCall& call);
   base::Result<void> ended(const Letter& letter, const llm::Call& call);
@@ -71,6 +73,7 @@ class CallLog {
   /// How many bytes of it are whole lines.
   base::Result<std::size_t> take_all(std::string_view text);
   base::Result<void> take(const base::Json& line, std::size_t number, const std::string& where);
+  const LoggedCall* begun_as(std::uint64_t request, int again, const LoggedCall& call) const;
   bool keep(std::uint64_t request, int again, LoggedCall call);
   std::string text_of(const base::Json& line) const;
 

@@ -71,7 +71,8 @@ class RecordedCorrespondent final : public Correspondent {
 
   LetterReply ask(const Letter& letter) override {
     const LoggedLetter logged = log_->letter(letter.request, letter.again);
-    const Past past = past_of(logged, letter, base::short_hash(letter.text));
+    const std::string prompt = base::short_hash(letter.text);
+    const Past past = past_of(logged, letter, prompt);
     if (past.answer) return {letter_reply(*past.answer), past.usage};
     const std::string model = logged.calls.empty() ? "" : logged.calls.back().model;
     for (const auto& failure : {past.failure, past.stopped})
@@ -80,18 +81,24 @@ class RecordedCorrespondent final : public Correspondent {
     if (!past.parts.empty())
       return {letter_reply(llm::Said{llm::stitched(past.parts), llm::Said::Stop::max_tokens, {}}),
               past.usage};
-    return {Lost{missing(letter, logged)}};
+    return {Lost{missing(letter, logged, prompt)}};
   }
 
  private:
-  std::string missing(const Letter& letter, const LoggedLetter& logged) const {
+  std::string missing(const Letter& letter, const LoggedLetter& logged,
+                      const std::string& prompt) const {
+    const std::string question = fmt::format("question {} ({})", letter_name(letter), letter.kind);
+    const std::string torn = log_->torn() ? "; its last line is torn" : "";
+    for (const LoggedCall& call : logged.calls)
+      if (call.prompt == prompt && !call.ended)
+        return fmt::format(
+            "{}:{} asks {}, and no line has the answer: it was taken out, or the run was killed "
+            "while it waited{}",
+            log_->path().string(), call.line, question, torn);
     if (!logged.calls.empty())
-      return fmt::format(
-          "{}:{} has the answer to another question {} ({}): the prompt was another then",
-          log_->path().string(), logged.calls.front().line, letter_name(letter), letter.kind);
-    return fmt::format("{} has no answer to question {} ({}){}", log_->path().string(),
-                       letter_name(letter), letter.kind,
-                       log_->torn() ? "; its last line is torn" : "");
+      return fmt::format("{}:{} has the answer to another {}: the prompt was another then",
+                         log_->path().string(), logged.calls.front().line, question);
+    return fmt::format("{} has no answer to {}{}", log_->path().string(), question, torn);
   }
 
   const CallLog* log_;

@@ -76,7 +76,7 @@ class Again {
     std::string lines;
     for (const base::Json& line : reader_lines(engine_.tell(told)))
       lines += store::event_line(line);
-    expect(lines, where + ": what follows from it");
+    expect(lines, where);
     // After an edit of the user's, questions are written anew.
     if (std::holds_alternative<Edited>(told.what)) asked_.clear();
     for (const Request& request : engine_.requests()) {
@@ -112,15 +112,33 @@ class Again {
     const auto part = std::ranges::mismatch(text, there);
     at_ += text.size();
     if (part.in1 == text.end() || part.in2 == there.end()) return;
+    differs(text, there, static_cast<std::size_t>(part.in1 - text.begin()), where);
+  }
+
+  /// Says where the journal parts from what follows now from the line at `where`, `same` bytes into
+  /// both.
+  void differs(std::string_view now, std::string_view there, std::size_t same,
+               const std::string& where) {
+    const std::size_t line = now.rfind('\n', same == 0 ? 0 : same - 1) + 1;
+    const std::string_view recorded = there.substr(line, there.find('\n', line) - line);
+    const std::string_view before(text_.data(), text_.size() - there.size() + line);
+    const std::string whole_line = fmt::format("\n{}\n", recorded);
+    const std::string place = fmt::format("journal.jsonl:{}", 1 + std::ranges::count(before, '\n'));
+    const auto is_told = [](std::string_view text) { return text.starts_with(R"({"n":)"); };
+    if (now.find(whole_line, line) != std::string_view::npos ||
+        (is_told(recorded) && !is_told(now.substr(line))))
+      result_.difference = fmt::format(
+          "{}: of what follows from {} something is missing before this line", place, where);
+    else if (before.find(whole_line) != std::string_view::npos)
+      result_.difference = place + ": this line stands there a second time";
+    if (!result_.difference.empty()) return;
     const auto glimpse = [&](std::string_view of) {
       constexpr std::size_t kBefore = 80, kAll = 400;
-      const auto same = static_cast<std::size_t>(part.in1 - text.begin());
-      const std::size_t line = text.rfind('\n', same == 0 ? 0 : same - 1) + 1;
       const std::size_t from = std::max(line, same - std::min(same, kBefore));
       return of.substr(from, std::min(kAll, of.find('\n', same) - from));
     };
-    result_.difference = fmt::format("{} is another\n  recorded: ...{}\n  now:      ...{}", where,
-                                     glimpse(there), glimpse(text));
+    result_.difference = fmt::format("{} is another\n  recorded: ...{}\n  now:      ...{}", place,
+                                     glimpse(there), glimpse(now));
   }
 
   void compare_trees() {

@@ -35,8 +35,12 @@ base::Result<void> add_line(JournalContents& contents, Json json, std::size_t nu
   Json told = in.object("told");
   KS_RETURN_IF_ERROR(in.finish());
   if (n != static_cast<std::int64_t>(contents.told) + 1) {
+    const auto last = static_cast<std::int64_t>(contents.told);
     return base::environment_error(
-        where, fmt::format("damaged: told line {} follows {}, lines are missing", n, contents.told),
+        where,
+        n == last ? fmt::format("damaged: told line {} stands there twice", n)
+                  : fmt::format("damaged: told line {} follows {}, lines are {}", n, last,
+                                n > last ? "missing" : "in another order"),
         "restore the file from a copy");
   }
   ++contents.told;

@@ -125,7 +125,29 @@ TEST_F(LoggedLetters, DamageIsFoundWhereItIs) {
   const std::size_t second = lines.find('\n') + 1;
   lines.erase(second, lines.find('\n', second) + 1 - second);
   EXPECT_THAT(damage(lines), HasSubstr("calls.jsonl:2: damaged: a call ends that has not begun"));
+  const std::string twice = whole + whole.substr(second);
+  EXPECT_THAT(damage(twice),
+              HasSubstr("calls.jsonl:4: damaged: the call of line 2 begins a second time"));
   EXPECT_EQ(damage(whole), "");
+}
+
+TEST_F(LoggedLetters, AnAnswerThatWasTakenOutIsSaidToBeMissing) {
+  ask({"yes"}, letter());
+  const std::string whole = must(os::read_file(file()));
+  std::ofstream(file()) << whole.substr(0, whole.rfind('\n', whole.size() - 2) + 1);
+  EXPECT_THAT(text(replay(letter())),
+              HasSubstr("calls.jsonl:2 asks question 0007 (code), and no line has the answer"));
+  EXPECT_EQ(must(CallLog::read(file()))->lacks(1), "");
+}
+
+// Emptied or replaced while the run was stopped: it goes on, and says what cannot be had again.
+TEST_F(LoggedLetters, CallsThatTheSearchKnowsAndTheListDoesNotAreSaidToBeLost) {
+  std::ofstream(file()).close();
+  EXPECT_THAT(must(CallLog::open(file()))->lacks(5),
+              HasSubstr("calls.jsonl has none of the 5 calls that the run was told of"));
+  ask({"yes"}, letter());
+  EXPECT_THAT(must(CallLog::open(file()))->lacks(5), HasSubstr("has 1 of the 5 calls"));
+  EXPECT_EQ(must(CallLog::open(file()))->lacks(1), "");
 }
 
 TEST_F(LoggedLetters, AnAgentsFilesAndPlanComeBackAsTheyWere) {

@@ -106,6 +106,27 @@ TEST_P(RerunOfLanes, LinesThatFollowFromNothingAreFound) {
   EXPECT_THAT(again().difference, HasSubstr("follow from nothing"));
 }
 
+TEST_P(RerunOfLanes, ALineThatWasTakenOutOrStandsTwiceIsNamed) {
+  const std::string whole = journal();
+  std::vector<std::size_t> begins{0};
+  for (std::size_t at = 0; (at = whole.find('\n', at) + 1) < whole.size();) begins.push_back(at);
+  const auto line = [&](std::size_t i) {
+    return whole.substr(begins[i], whole.find('\n', begins[i]) + 1 - begins[i]);
+  };
+  int tried = 0;
+  for (std::size_t i = 2; i + 1 < begins.size(); i += 7) {
+    if (line(i).starts_with("{\"n\":") || line(i) == line(i + 1)) continue;  // what was told
+    ++tried;
+    write("journal.jsonl", whole.substr(0, begins[i]) + whole.substr(begins[i + 1]));
+    EXPECT_THAT(again().difference,
+                StartsWith("journal.jsonl:" + std::to_string(i + 1) + ": of what follows from"));
+    write("journal.jsonl", whole.substr(0, begins[i + 1]) + whole.substr(begins[i]));
+    EXPECT_EQ(again().difference,
+              "journal.jsonl:" + std::to_string(i + 2) + ": this line stands there a second time");
+  }
+  EXPECT_GT(tried, 5);
+}
+
 TEST_P(RerunOfLanes, AnotherTreeIsFound) {
   write("world_model.json", "{}\n");
   EXPECT_THAT(again().difference, HasSubstr("world_model.json"));

@@ -54,6 +54,14 @@ TEST(Journal, EveryChangedByteIsAnErrorWithItsLine) {
   }
 }
 
+TEST(Journal, ALineThatStandsTwiceIsSaidToDoSo) {
+  const auto read = parse_journal(
+      journal_header() + told_line(1, Json::object()) + told_line(1, Json::object()), "j");
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().text(),
+            "j:3: damaged: told line 1 stands there twice (restore the file from a copy)");
+}
+
 TEST(Journal, AMissingLineIsAnErrorThatNamesThePlace) {
   const auto contents = parse_journal(
       journal_header() + told_line(1, Json::object()) + told_line(3, Json::object()), "j");
