@@ -1,4 +1,4 @@
-// The command line as values. The only file that knows the parser's library.
+// The command line as values. Only arguments*.cpp know the parser's library.
 #pragma once
 
 #include <variant>
