@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "cli/agent_run.h"
 #include "engineer/describe.h"
 #include "engineer/read_answer.h"
@@ -96,7 +97,7 @@ base::Result<base::Json> AgentRun::submit(std::uint64_t id, const std::string& t
   if (!faults.empty()) return refused(faults);
   const std::size_t count = read->script.ops.size();
   return accept(*request, text, engineer::plan_reply(std::move(*read)),
-                count == 0 ? "nothing to add" : fmt::format("{} operations", count));
+                count == 0 ? "nothing to add" : base::counted(count, "operation"));
 }
 
 base::Result<base::Json> AgentRun::submit_program(std::uint64_t id, base::Json plan,
@@ -154,7 +155,7 @@ base::Result<base::Json> AgentRun::edit(const base::Json& ops) {
   const std::size_t count = script.ops.size();
   inbox_.push_back(search::Edited{std::move(script)});
   changed_.notify_all();
-  return base::Json{{"accepted", true}, {"what", fmt::format("{} operations", count)}};
+  return base::Json{{"accepted", true}, {"what", base::counted(count, "operation")}};
 }
 
 base::Result<base::Json> AgentRun::best() {

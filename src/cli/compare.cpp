@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <map>
 
+#include "base/counted.h"
 #include "cli/commands.h"
 #include "cli/drive.h"
 #include "cli/interrupt.h"
@@ -171,8 +172,9 @@ base::Result<int> compare(const Context& context, const CompareOptions& options)
     fmt::print("{}", base::to_text(json));
   } else {
     const report::Style style = style_of(context.environment, isatty(STDOUT_FILENO) == 1);
-    fmt::print("{} evaluations a search; {} programs measured once each\n{}", options.evaluations,
-               known.size(), table_of(style, results, baseline));
+    fmt::print("{} a search; {} measured once each\n{}",
+               base::counted(options.evaluations, "evaluation"),
+               base::counted(known.size(), "program"), table_of(style, results, baseline));
   }
   return results.empty() ? kNothingPassed : kDone;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "report/numbers.h"
 
 namespace ksearch::cli {
@@ -58,7 +59,7 @@ std::string best_line(const Style& style, const LiveState& state, int width) {
 }
 
 std::string budget_line(const Style& style, const LiveState& state, int width) {
-  std::string right = fmt::format("{} evaluations", state.spent.evaluations);
+  std::string right = base::counted(state.spent.evaluations, "evaluation");
   if (state.run.limits.evaluations)
     right =
         fmt::format("{}/{} evaluations", state.spent.evaluations, *state.run.limits.evaluations);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/counted.h"
 #include "os/files.h"
 
 namespace ksearch::cli {
@@ -200,14 +201,14 @@ std::string forecast(const llm::Endpoint& planner, const llm::Endpoint& coder,
   const std::int64_t count = evaluations.value_or(100);
   const auto calls = static_cast<double>(count) * (kPlans + kCodes);
   const double in = static_cast<double>(spec_tokens) + kAround;
-  std::string text = fmt::format(
-      "forecast: {} evaluations are about {:.0f} calls of {}{}, {} tokens in and {} out", count,
-      calls, coder.model,
-      planner.is_same(coder)         ? ""
-      : planner.model == coder.model ? " of two servers"
-                                     : " and " + planner.model,
-      rounded(static_cast<std::int64_t>(calls * in)),
-      rounded(static_cast<std::int64_t>(calls * kAnswer)));
+  std::string text =
+      fmt::format("forecast: {} take about {:.0f} calls of {}{}, {} tokens in and {} out",
+                  base::counted(count, "evaluation"), calls, coder.model,
+                  planner.is_same(coder)         ? ""
+                  : planner.model == coder.model ? " of two servers"
+                                                 : " and " + planner.model,
+                  rounded(static_cast<std::int64_t>(calls * in)),
+                  rounded(static_cast<std::int64_t>(calls * kAnswer)));
   if (!planner.price || !coder.price) return text + "; what they cost is not known (--prices FILE)";
   const auto dollars = [&](const llm::Price& price, double share) {
     return static_cast<double>(count) * share * (in * price.in + kAnswer * price.out);

@@ -2,6 +2,7 @@
 // differ.
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "cli/commands.h"
 #include "cli/engineers.h"
 #include "search/rerun.h"
@@ -31,8 +32,9 @@ base::Json to_json(const search::Rerun& rerun) {
 }
 
 void print(const search::Rerun& rerun, const EngineerChoice& choice) {
-  const std::string told = fmt::format("{} lines told, {} of them answers of {}", rerun.told,
-                                       rerun.thought, choice.text());
+  const std::string told =
+      fmt::format("{} told, {} of them answers of {}", base::counted(rerun.told, "line"),
+                  rerun.thought, choice.text());
   if (!rerun.difference.empty())
     fmt::print("{}\n", rerun.difference);
   else if (rerun.missing.empty())

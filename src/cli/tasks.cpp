@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "cli/commands.h"
+#include "cli/session.h"
 #include "cli/terminal.h"
 #include "engineer/catalog.h"
 #include "report/columns.h"
@@ -23,10 +24,13 @@ base::Json task_json(const Home& home, const task::Task& task, bool python) {
     if (std::ranges::find(experts, name) == experts.end()) experts.push_back(name);
   }
   std::vector<std::string> notes = task.notes;
-  const auto catalog =
-      engineer::load_catalog(home.catalog_folder(task, kernel::Dialect::cpp), task.definition);
-  const std::size_t steps = catalog ? catalog->steps.size() : 0;
-  if (!catalog) notes.push_back(catalog.error().text());
+  base::Json steps;
+  for (const char* target : {"cpu", "metal"}) {
+    const auto catalog =
+        engineer::load_catalog(home.catalog_folder(task, dialect_for(target)), task.definition);
+    steps[target] = catalog ? catalog->steps.size() : 0;
+    if (!catalog) notes.push_back(catalog.error().text());
+  }
   return {{"name", task.definition.name},
           {"folder", task.folder.string()},
           {"description", task.definition.description},
@@ -65,22 +69,25 @@ base::Result<int> tasks(const Context& context, const TasksOptions& options) {
   }
   const report::Style style = style_of(context.environment, isatty(STDOUT_FILENO) == 1);
   std::vector<std::vector<std::string>> rows{
-      {"task", "types", "workloads", "steps", "experts", ""}};
+      {"task", "types", "workloads", "cpu steps", "metal steps", "experts", ""}};
+  const auto steps = [](const base::Json& t, const char* target) {
+    return std::to_string(t["catalog_steps"][target].get<int>());
+  };
   for (const auto& t : all) {
     if (t.contains("error")) {
       rows.push_back(
-          {t["name"], "", "", "", "", "cannot be read: " + t["error"].get<std::string>()});
+          {t["name"], "", "", "", "", "", "cannot be read: " + t["error"].get<std::string>()});
       continue;
     }
     const std::string needs = t["needs"];
     rows.push_back({t["name"], joined(t["types"]),
                     fmt::format("{} + {}", t["feedback"].get<int>(), t["heldout"].get<int>()),
-                    std::to_string(t["catalog_steps"].get<int>()), joined(t["experts"]),
+                    steps(t, "cpu"), steps(t, "metal"), joined(t["experts"]),
                     needs.empty() ? "" : "needs " + needs});
   }
-  fmt::print("{}", report::table(style, rows, {false, false, true, true, false, false}));
+  fmt::print("{}", report::table(style, rows, {false, false, true, true, true, false, false}));
   fmt::print(
-      "\nworkloads: searched + held out for the certificate. steps: in the catalog for cpu.\n"
+      "\nworkloads: searched + held out for the certificate. steps: in the catalog, by target.\n"
       "ksearch new-task NAME makes one of your own.\n");
   return kDone;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "base/counted.h"
 #include "report/columns.h"
 
 namespace ksearch::cli {
@@ -55,14 +56,14 @@ std::string buffers_text(const report::Style& style, const Json& buffers) {
 }
 
 std::string group_memory_text(const Json& memory) {
-  std::string text = fmt::format("{} bytes", number(memory, "bytes"));
+  std::string text = base::counted(number(memory, "bytes"), "byte");
   std::uint64_t conflicts = 0, turns = 0;
   for (const auto& [key, verb] : {std::pair{"loads", "read"}, std::pair{"stores", "written"}}) {
     const Json counts = memory.value(key, Json::object());
     conflicts += number(counts, "conflicts");
     turns += number(counts, "turns");
-    text += fmt::format(", {} {} in {} requests", number(counts, "bytes"), verb,
-                        number(counts, "requests"));
+    text += fmt::format(", {} {} in {}", number(counts, "bytes"), verb,
+                        base::counted(number(counts, "requests"), "request"));
   }
   if (conflicts > 0)
     text += fmt::format("; {} of {} turns ({:.0f}%) are bank conflicts", conflicts, turns,
@@ -131,11 +132,11 @@ std::string places_text(const report::Style& style, const Json& places) {
 }
 
 std::string pipeline_text(const Json& pipeline) {
-  std::string text =
-      fmt::format("about {} registers of 16 bits a thread: {} threads a group",
-                  number(pipeline, "half_registers"), number(pipeline, "thread_limit"));
+  std::string text = fmt::format("about {} of 16 bits a thread: {} a group",
+                                 base::counted(number(pipeline, "half_registers"), "register"),
+                                 base::counted(number(pipeline, "thread_limit"), "thread"));
   if (const std::uint64_t bytes = number(pipeline, "private_bytes"); bytes > 0)
-    text += fmt::format("; {} bytes of arrays in memory", bytes);
+    text += "; " + base::counted(bytes, "byte") + " of arrays in memory";
   return text;
 }
 
@@ -145,19 +146,18 @@ std::string trace_text(const Json& trace) {
   if (!trace.contains("buffers")) return {};
   const report::Style style;
   std::string text = "\n" + buffers_text(style, trace["buffers"]) + "\n";
-  text +=
-      paragraph(style, "launched",
-                fmt::format("{} threads in {} groups; {} operations of SIMD-groups, {} barriers "
-                            "of groups, {} of SIMD-groups",
-                            number(trace, "threads"), number(trace, "groups"),
-                            number(trace, "simd_operations"), number(trace, "threadgroup_barriers"),
-                            number(trace, "simdgroup_barriers")));
+  text += paragraph(style, "launched",
+                    fmt::format("{} in {}; {} of SIMD-groups, {} of groups, {} of SIMD-groups",
+                                base::counted(number(trace, "threads"), "thread"),
+                                base::counted(number(trace, "groups"), "group"),
+                                base::counted(number(trace, "simd_operations"), "operation"),
+                                base::counted(number(trace, "threadgroup_barriers"), "barrier"),
+                                number(trace, "simdgroup_barriers")));
   if (const std::uint64_t bytes = number(trace, "unwatched_bytes"); bytes > 0)
-    text +=
-        paragraph(style, "not watched",
-                  fmt::format("{} bytes, for races and for being written: the memory for that is "
-                              "used up (--memory)",
-                              bytes));
+    text += paragraph(
+        style, "not watched",
+        base::counted(bytes, "byte") +
+            ", for races and for being written: the memory for that is used up (--memory)");
   if (trace.contains("not_traced"))
     return text +
            paragraph(style, "not traced", report::printable(style, trace.value("not_traced", "")));
@@ -165,9 +165,11 @@ std::string trace_text(const Json& trace) {
   if (number(trace["group_memory"], "bytes") > 0)
     text += paragraph(style, "threadgroup memory", group_memory_text(trace["group_memory"]));
   text += operations_text(style, trace["operations"]);
-  text += paragraph(style, "dependent steps",
-                    fmt::format("{} barriers and operations of SIMD-groups, one after the other",
-                                number(trace, "dependent_steps")));
+  text += paragraph(
+      style, "dependent steps",
+      fmt::format("{} {} of SIMD-groups, one after the other", number(trace, "dependent_steps"),
+                  number(trace, "dependent_steps") == 1 ? "barrier or operation"
+                                                        : "barriers and operations"));
   text += paragraph(style, "pipeline", pipeline_text(trace["pipeline"]));
   text += places_text(style, trace["places"]);
   const Json& sample = trace["sample"];
@@ -178,8 +180,8 @@ std::string trace_text(const Json& trace) {
   if (number(sample, "traced") < number(sample, "of"))
     text += paragraph(
         style, "traced",
-        fmt::format("{} of {} groups, {}; counts are scaled to all (--trace-groups all: no sample)",
-                    number(sample, "traced"), number(sample, "of"), how));
+        fmt::format("{} of {}, {}; counts are scaled to all (--trace-groups all: no sample)",
+                    number(sample, "traced"), base::counted(number(sample, "of"), "group"), how));
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/counted.h"
 #include "base/match.h"
 
 namespace ksearch::engineer {
@@ -107,7 +108,7 @@ void tree_lines(const tree::Tree& tree, const tree::Node& node, std::size_t dept
                         action.score, action.difficulty, node.rating, node.confidence);
     if (action.expected) text += fmt::format(", expected factor {:.3g}", *action.expected);
     if (node.ours.failed_cycles > 0)
-      text += fmt::format(", failed {} times", node.ours.failed_cycles);
+      text += ", failed " + base::counted(node.ours.failed_cycles, "time");
   }
   text += "]\n";
   if (!node.notes.empty())

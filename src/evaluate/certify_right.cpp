@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "base/counted.h"
 #include "evaluate/certify.h"
 #include "evaluate/empty_program.h"
 #include "evaluate/trivial.h"
@@ -60,7 +61,8 @@ base::Result<bool> held_out(Certification& c) {
             : fmt::format("{}", fmt::join(failed, "; ")),
         std::move(details));
   c.add("poison", passed,
-        fmt::format("outputs began as NaNs with a secret payload in {} runs; none was left", runs));
+        "outputs began as NaNs with a secret payload in " + base::counted(runs, "run") +
+            "; none was left");
   c.add("inputs_unchanged", !changed,
         changed ? "an input was written" : "every input was as before, byte for byte");
   c.add("repeatable", true,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "evaluate/empty_program.h"
 #include "evaluate/engine_judge.h"
 #include "evaluate/trivial.h"
@@ -112,7 +113,7 @@ class EngineCertification {
         checks.push_back({&w, program_.legal.at(w.name).front(),
                           task::Content{s, static_cast<int>(s) % truth_.maker(w).variants()}, look,
                           schedules[s]});
-    progress_(fmt::format("certify: {}, {} runs", name, checks.size()));
+    progress_(fmt::format("certify: {}, {}", name, base::counted(checks.size(), "run")));
     std::string at;
     const Tried<void> result = judge_.check_all(program_, truth_, checks, at);
     return add(name, result, good, at);

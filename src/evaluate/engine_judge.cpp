@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/hash.h"
 #include "base/random.h"
 #include "evaluate/ceiling.h"
@@ -103,7 +104,7 @@ Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judgi
     checks = checks_of_outputs();
     beside.jobs = jobs_of(prepared, *truth_, checks);
   }
-  progress(fmt::format("modelling, {} workloads", feedback.size()));
+  progress("modelling, " + base::counted(feedback.size(), "workload"));
   outcome.stage = kernel::Stage::timing;
   KS_TRIED(Times times, model(prepared, feedback, nullptr, &beside, &outcome.workload));
   outcome.select = std::move(times.select);
@@ -112,7 +113,7 @@ Tried<kernel::Modelled> EngineJudge::judge(const kernel::Program& program, Judgi
   if (how == Judging::candidate) {
     outcome.stage = kernel::Stage::feedback;
     if (beside.jobs.empty()) {
-      progress(fmt::format("outputs, {} workloads", feedback.size()));
+      progress("outputs, " + base::counted(feedback.size(), "workload"));
       KS_TRY_STEP(check_all(prepared, *truth_, checks_of_outputs(), outcome.workload));
     } else {
       KS_TRY_STEP(compare_all(checks, *truth_, beside.outputs, outcome.workload));

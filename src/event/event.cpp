@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "base/match.h"
 
 namespace ksearch::event {
@@ -30,7 +31,7 @@ std::string in_words(const Spent& spent, const Limits& limits) {
   if (limits.wall) {
     text += fmt::format(" of {:.0f} s", std::chrono::duration<double>(*limits.wall).count());
   }
-  if (spent.calls > 0) text += fmt::format(", {} calls", spent.calls);
+  if (spent.calls > 0) text += ", " + base::counted(spent.calls, "call");
   if (spent.tokens || limits.tokens) {
     text += fmt::format(", {}{} tokens", spent.tokens_estimated ? "about " : "", spent.tokens);
     if (limits.tokens) text += fmt::format(" of {}", *limits.tokens);

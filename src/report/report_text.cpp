@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/counted.h"
 #include "report/numbers.h"
 #include "report/sections.h"
 #include "report/tree_rows.h"
@@ -82,8 +83,7 @@ std::string outcomes_text(const RunSummary& summary) {
 
 std::string spent_text(const RunSummary& summary) {
   const double seconds = std::chrono::duration<double>(summary.spent.wall).count();
-  std::string text = fmt::format("{} evaluation{}", summary.spent.evaluations,
-                                 summary.spent.evaluations == 1 ? "" : "s");
+  std::string text = base::counted(summary.spent.evaluations, "evaluation");
   if (summary.limits.evaluations) text += fmt::format(" of {}", *summary.limits.evaluations);
   text += ", " + seconds_text(seconds);
   if (summary.limits.wall) {
@@ -102,7 +102,7 @@ std::string calls_text(const RunSummary& summary) {
   const event::Spent& spent = summary.spent;
   if (spent.calls == 0) return "";
   std::string text =
-      fmt::format("{} call{}, {}{} tokens in", spent.calls, spent.calls == 1 ? "" : "s",
+      fmt::format("{}, {}{} tokens in", base::counted(spent.calls, "call"),
                   spent.tokens_estimated ? "about " : "", spent.tokens - spent.tokens_out);
   if (spent.tokens_cached > 0) text += fmt::format(" ({} of them cached)", spent.tokens_cached);
   text += fmt::format(", {} out", spent.tokens_out);
@@ -130,10 +130,11 @@ std::string certificate_text(const Style& style, const RunSummary& summary, bool
       const auto& c = *record.certificate;
       std::size_t passed = 0;
       for (const auto& check : c.checks) passed += check.passed ? 1 : 0;
-      return c.passed ? paint(style, Paint::good, "passed") +
-                            fmt::format(", {} checks, held-out workloads {} {}", passed, c.baseline,
-                                        interval(c.heldout_ratio))
-                      : failed_text(style, c, whole);
+      return c.passed
+                 ? paint(style, Paint::good, "passed") +
+                       fmt::format(", {}, held-out workloads {} {}", base::counted(passed, "check"),
+                                   c.baseline, interval(c.heldout_ratio))
+                 : failed_text(style, c, whole);
     }
   return "none: the search did not come to it";
 }

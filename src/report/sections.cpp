@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "report/numbers.h"
 
 namespace ksearch::report {
@@ -69,7 +70,7 @@ std::string baselines_text(const Style& style, const Json& baselines) {
 
 std::string calibration_text(const Calibration& calibration) {
   if (calibration.nodes == 0) return "no step has both a predicted and a measured gain";
-  std::string text = fmt::format("{} step{}", calibration.nodes, calibration.nodes == 1 ? "" : "s");
+  std::string text = base::counted(calibration.nodes, "step");
   if (calibration.bias)
     text += fmt::format("; measured gain is {:.2f} times what was predicted (geometric mean)",
                         *calibration.bias);

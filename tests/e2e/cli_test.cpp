@@ -169,7 +169,11 @@ TEST_F(Cli, TasksAndDevicesSayWhatTheyAre) {
   const auto json = base::parse_json(tasks.output, "tasks");
   ASSERT_TRUE(json) << tasks.output;
   std::vector<std::string> names;
-  for (const auto& task : *json) names.push_back(task["name"]);
+  for (const auto& task : *json) {
+    names.push_back(task["name"]);
+    for (const char* target : {"cpu", "metal"})
+      EXPECT_GT(task["catalog_steps"][target].get<int>(), 0) << task;
+  }
   EXPECT_EQ(names,
             (std::vector<std::string>{"attention", "attention_decode", "matmul", "moe_routing",
                                       "paged_attention", "rms_norm", "selective_scan", "softmax"}));

@@ -24,6 +24,9 @@ TEST(Event, ReadsAsOneLine) {
             "cycle 2 of tile ended (not_better) after 5 attempts, nothing passed");
   EXPECT_EQ(summary({0s, BudgetSpent{{3, 61s, 0, 0}, {10, 180s, std::nullopt, std::nullopt}}}),
             "budget: 3 of 10 evaluations, 61 s of 180 s");
+  event::Spent once{1, 2s, 900, 0};
+  once.calls = 1;
+  EXPECT_EQ(summary({0s, BudgetSpent{once, {}}}), "budget: 1 evaluation, 2 s, 1 call, 900 tokens");
   EXPECT_EQ(summary({0s, Answered{1, "plan", "nothing", "", 0, 0}}), "");
   EXPECT_EQ(summary({0s, Answered{1, "code", "lost", "quota", 0, 0}}), "code lost: quota");
 }
