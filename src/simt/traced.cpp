@@ -70,6 +70,7 @@ class Composer {
     trace["pipeline"] = {{"half_registers", program_.half_registers},
                          {"thread_limit", ir::thread_limit(program_.half_registers)},
                          {"private_bytes", program_.private_bytes}};
+    trace["spills"] = spills();
     trace["sample"] = counted_.at("sample");
     trace["places"] = places();
     return trace;
@@ -116,6 +117,17 @@ class Composer {
             {"alone_half", whole(alone_half)},
             {"device_waits", whole(device)},
             {"group_waits", whole(group)}};
+  }
+
+  /// Registers of 32 bits that are stored and loaded again, added over SIMD-groups.
+  Json spills() const {
+    double loads = 0, stores = 0;
+    for (std::size_t b = 0; b < program_.spills.size(); ++b) {
+      const double runs = counted_.at("blocks").at(b).at(1);
+      loads += runs * program_.spills[b].loads / 2;
+      stores += runs * program_.spills[b].stores / 2;
+    }
+    return {{"loads", whole(loads)}, {"stores", whole(stores)}};
   }
 
   /// Whether a site reads a buffer that is bound to `constant` parameters alone.

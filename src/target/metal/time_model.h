@@ -12,7 +12,7 @@
 namespace ksearch::target {
 
 /// Of the model as a whole: a time is comparable with those of the same version only.
-inline constexpr std::string_view kTimeModelVersion = "1";
+inline constexpr std::string_view kTimeModelVersion = "2";
 
 struct GpuLaunch {
   std::string kernel;
@@ -44,7 +44,8 @@ struct ModelledLaunch {
   std::vector<LineCost> costs;  ///< the largest first, three at most
   /// Shares of issue by kind of operation ("matrix.half", "loads"), the largest first, from 1% on.
   std::vector<std::pair<std::string, double>> kinds;
-  int half_registers = 0;  ///< a thread
+  int half_registers = 0;    ///< that a thread wants
+  double spilled_bytes = 0;  ///< moved because it cannot have so many
   /// Where registers limit it: with so many a thread so many SIMD-groups would be resident; else 0.
   int next_registers = 0;
   double next_simdgroups = 0;
