@@ -71,6 +71,7 @@ class Composer {
                          {"thread_limit", ir::thread_limit(program_.half_registers)},
                          {"private_bytes", program_.private_bytes}};
     trace["spills"] = spills();
+    trace["traced_groups"] = groups();
     trace["sample"] = counted_.at("sample");
     trace["places"] = places();
     return trace;
@@ -117,6 +118,22 @@ class Composer {
             {"alone_half", whole(alone_half)},
             {"device_waits", whole(device)},
             {"group_waits", whole(group)}};
+  }
+
+  /// What each of few groups did, as operations of SIMD-groups.
+  Json groups() const {
+    Json all = Json::array();
+    for (const Json& group : counted_.at("groups")) {
+      std::map<std::string, double> operations;
+      for (std::size_t b = 0; b < program_.blocks.size(); ++b)
+        if (const double runs = group.at("blocks").at(b); runs > 0)
+          for (const ir::BlockOperation& operation : program_.blocks[b])
+            operations[program_.kinds[operation.kind]] += runs * operation.count;
+      Json counts = Json::object();
+      for (const auto& [kind, count] : operations) counts[kind] = whole(count);
+      all.push_back({{"number", group.at("number")}, {"operations", std::move(counts)}});
+    }
+    return all;
   }
 
   /// Registers of 32 bits that are stored and loaded again, added over SIMD-groups.

@@ -17,7 +17,9 @@ const Halves kNone;
 
 /// Halves of one element.
 std::size_t element(const Type& type) { return static_cast<std::size_t>(type.bits + 15) / 16; }
-std::size_t halves(const Type& type) { return element(type) * static_cast<std::size_t>(type.count); }
+std::size_t halves(const Type& type) {
+  return element(type) * static_cast<std::size_t>(type.count);
+}
 
 std::optional<std::size_t> number(std::string_view text) {
   std::size_t result = 0;
@@ -200,8 +202,8 @@ std::optional<Halves> RegisterMap::renamed(const Instruction& instruction) {
   return vector;
 }
 
-/// An access adds what all threads share, and what is constant, to one offset. Addresses that differ
-/// in those alone are one.
+/// An access adds what all threads share, and what is constant, to one offset. Addresses that
+/// differ in those alone are one.
 std::optional<Halves> RegisterMap::address(const Instruction& instruction) {
   std::string key;
   const Halves* only = nullptr;

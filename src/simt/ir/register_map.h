@@ -1,5 +1,6 @@
-// Which registers of 16 bits the values of a function take in a thread of a GPU. Such a GPU computes
-// with scalars: a vector is its elements, and to take it apart or to put it together costs nothing.
+// Which registers of 16 bits the values of a function take in a thread of a GPU. Such a GPU
+// computes with scalars: a vector is its elements, and to take it apart or to put it together costs
+// nothing.
 #pragma once
 
 #include <cstdint>

@@ -148,8 +148,7 @@ class Spiller {
     const auto unused = std::ranges::find_if(
         alive, [&](Half half) { return graph_.reaches(r, r) && next[half] >= kBehindLoop; });
     const auto through = static_cast<std::size_t>(alive.end() - unused);
-    const std::size_t used =
-        through == 0 ? 0 : static_cast<std::size_t>(most_in_loop(r)) - through;
+    const std::size_t used = through == 0 ? 0 : static_cast<std::size_t>(most_in_loop(r)) - through;
     const std::size_t left = used < registers_ ? registers_ - used : 0;
     alive.resize(alive.size() - through + std::min(through, left));
     Registers registers(map_.size(), registers_);

@@ -44,8 +44,7 @@ const Json& part(const Json& json, const char* key) {
   return found == json.end() ? kEmpty : *found;
 }
 
-std::vector<std::pair<std::string, double>> issue_shares(const GpuProfile& gpu,
-                                                         const Json& trace) {
+std::vector<std::pair<std::string, double>> issue_shares(const GpuProfile& gpu, const Json& trace) {
   std::map<std::string, double> cycles;
   double all = 0;
   const auto count = [&](const std::string& kind, double cost) {
@@ -72,8 +71,8 @@ std::vector<LineCost> largest_costs(const GpuProfile& gpu, const Json& trace, bo
     for (const auto& [kind, runs] : part(place, "operations").items())
       if (!memory) parts[kind] += number(runs, "simdgroups") * issue_cycles(gpu, kind);
     for (const Json& access : part(place, "accesses")) {
-      const std::string what = (access.value("store", false) ? "stores to " : "loads of ") +
-                               access.value("buffer", "");
+      const std::string what =
+          (access.value("store", false) ? "stores to " : "loads of ") + access.value("buffer", "");
       parts[what] += !memory ? number(access, "requests")
                              : 128 * (number(access, "lines") + number(access, "turns"));
     }
@@ -110,6 +109,11 @@ std::string describe(const ModelledProgram& program) {
                             ? fmt::format("; {} would allow {:.0f} SIMD-groups",
                                           longest.next_registers, longest.next_simdgroups)
                             : "");
+  if (longest.unevenness > 1.02)
+    text += fmt::format(
+        "; groups differ in length, the core that ends last takes {:.2f} times what "
+        "it would if they did not",
+        longest.unevenness);
   std::vector<std::string> kinds;
   for (const auto& [kind, share] : longest.kinds)
     kinds.push_back(fmt::format("{} {:.0f}%", kind, 100 * share));

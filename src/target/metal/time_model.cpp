@@ -72,6 +72,7 @@ class LaunchModel {
 
   ModelledLaunch run() {
     set_occupancy();
+    set_ends();
     add_spills();
     add("issue", issue_seconds());
     add("latency", latency_seconds());
@@ -99,8 +100,29 @@ class LaunchModel {
     return gpu_.figures.contains(name) ? gpu_.at(name) : otherwise;
   }
   void add(const char* name, double seconds) { result_.terms.push_back({name, seconds}); }
-  /// Work that is spread over the groups, on the core that has most of them.
-  double on_busiest_core(double all) const { return all / launch_.groups * groups_a_core_; }
+  /// Work that is spread over the groups, on the core that ends last.
+  double on_busiest_core(double all) const { return all / launch_.groups * shared_end_; }
+
+  /// How many mean groups follow each other on the core that ends last.
+  void set_ends() {
+    const double resident = groups_a_core();
+    shared_end_ = groups_a_core_;
+    lone_end_ = std::ceil(groups_a_core_ / resident);
+    std::vector<MeasuredGroup> measured;
+    for (const Json& group : part(trace_, "traced_groups")) {
+      double cycles = 0;
+      for (const auto& [kind, runs] : part(group, "operations").items())
+        cycles += runs.get<double>() * issue_cycles(gpu_, kind);
+      measured.push_back({number(group, "number"), cycles});
+    }
+    const std::vector<double> lengths = group_lengths(launch_.grid, measured);
+    if (lengths.empty()) return;
+    const double most =
+        std::min(1.0, simdgroups_ / std::min(gpu_.at("schedulers_per_core"), resident_));
+    shared_end_ = target::shared_end(lengths, {cores_, resident, most});
+    lone_end_ = target::lone_end(lengths, {cores_, resident, 1});
+    result_.unevenness = shared_end_ / groups_a_core_;
+  }
 
   void set_occupancy() {
     const double file = gpu_.at("register_file_bytes");
@@ -176,9 +198,7 @@ class LaunchModel {
                     number(chain, "group_waits") * gpu_.at("group_memory_latency_cycles");
     const Json& operations = part(trace_, "operations");
     serial += kBarrierCycles * number(part(operations, "barrier.group"), "simdgroups");
-    const double a_simdgroup = serial / all;
-    const double rounds = std::ceil(groups_a_core_ * simdgroups_ / resident_);
-    return a_simdgroup * rounds / clock_;
+    return serial / all * lone_end_ / clock_;
   }
 
   double l1_seconds() const {
@@ -264,6 +284,7 @@ class LaunchModel {
   const GpuLaunch& launch_;
   const Json& trace_;
   double cores_ = 1, clock_ = 1, simdgroups_ = 1, groups_a_core_ = 1, resident_ = 1;
+  double shared_end_ = 1, lone_end_ = 1;
   double registers_ = 0;  ///< of 16 bits that a thread has
   std::vector<BufferTraffic> buffers_;
   ModelledLaunch result_;

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "target/metal/gpu_profile.h"
+#include "target/metal/group_lengths.h"
 
 namespace ksearch::target {
 
@@ -18,6 +19,7 @@ struct GpuLaunch {
   std::string kernel;
   double groups = 1;
   double threads = 1;  ///< of a group
+  Grid grid{};         ///< of the groups; zeros: groups are taken to be alike
 };
 
 /// One thing that takes time; the largest is the bottleneck.
@@ -40,6 +42,8 @@ struct ModelledLaunch {
   std::vector<TimeTerm> terms;
   std::string bottleneck;          ///< of the terms, or "dispatch"
   double resident_simdgroups = 0;  ///< on a core
+  /// Where groups are not alike: what the core that ends last takes, to what it would if they were.
+  double unevenness = 1;
   std::string occupancy_limit;  ///< "registers", "group memory", "groups" (too few), "SIMD-groups"
   std::vector<LineCost> costs;  ///< the largest first, three at most
   /// Shares of issue by kind of operation ("matrix.half", "loads"), the largest first, from 1% on.

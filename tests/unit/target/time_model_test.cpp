@@ -133,6 +133,25 @@ TEST_F(TimeModel, RegistersBeyondThoseThereAreMoveToMemoryAndBack) {
   EXPECT_NE(describe({.launches = {spilled}}).find("1.54e+03 MB are spilled"), std::string::npos);
 }
 
+TEST_F(TimeModel, TheLastGroupToEndDecidesWhereTheyDiffer) {
+  // Two groups a core, those of the second half of the grid three times as long: core 0 has one of
+  // each, as all others; were they two by two, half of the cores would take 1.5 times that.
+  Json trace = trace_of({{"float.fma", {{"simdgroups", 64e6}}}});
+  const auto group = [](int number, double runs) {
+    return Json{{"number", number}, {"operations", {{"float.fma", runs}}}};
+  };
+  trace["traced_groups"] = {group(0, 1e6), group(1, 1e6), group(32, 3e6)};
+  GpuLaunch launch{"k", 64, 128, {32, 2, 1}};
+  const ModelledLaunch by_half = model(launch, trace);
+  EXPECT_NEAR(by_half.unevenness, 1, 1e-9);
+  trace["traced_groups"] = {group(0, 1e6), group(1, 3e6), group(2, 1e6)};
+  launch.grid = {2, 32, 1};
+  const ModelledLaunch by_turns = model(launch, trace);
+  EXPECT_NEAR(by_turns.unevenness, 1.5, 1e-9);
+  EXPECT_NEAR(term(by_turns, "issue") / term(by_half, "issue"), 1.5, 1e-9);
+  EXPECT_NE(describe({.launches = {by_turns}}).find("1.50 times"), std::string::npos);
+}
+
 TEST_F(TimeModel, ALoneSimdgroupWaitsForItsChain) {
   // 1000 dependent FMAs of 11.3 cycles; nobody else is on the core.
   Json trace = trace_of({{"float.fma", {{"simdgroups", 1000}}}});
