@@ -131,12 +131,16 @@ std::string places_text(const report::Style& style, const Json& places) {
   return result;
 }
 
-std::string pipeline_text(const Json& pipeline) {
+std::string pipeline_text(const Json& pipeline, const Json& spills) {
   std::string text = fmt::format("about {} of 16 bits a thread: {} a group",
                                  base::counted(number(pipeline, "half_registers"), "register"),
                                  base::counted(number(pipeline, "thread_limit"), "thread"));
   if (const std::uint64_t bytes = number(pipeline, "private_bytes"); bytes > 0)
     text += "; " + base::counted(bytes, "byte") + " of arrays in memory";
+  const std::uint64_t loads = number(spills, "loads"), stores = number(spills, "stores");
+  if (loads + stores > 0)
+    text += fmt::format("; beyond 256, SIMD-groups store a register of 32 bits {}, load {}",
+                        base::counted(stores, "time"), loads);
   return text;
 }
 
@@ -170,7 +174,7 @@ std::string trace_text(const Json& trace) {
       fmt::format("{} {} of SIMD-groups, one after the other", number(trace, "dependent_steps"),
                   number(trace, "dependent_steps") == 1 ? "barrier or operation"
                                                         : "barriers and operations"));
-  text += paragraph(style, "pipeline", pipeline_text(trace["pipeline"]));
+  text += paragraph(style, "pipeline", pipeline_text(trace["pipeline"], trace["spills"]));
   text += places_text(style, trace["places"]);
   const Json& sample = trace["sample"];
   constexpr std::uint64_t kSpread = 8;  // simt/engine/sample.h
