@@ -1,5 +1,6 @@
 // Options of the commands that search, and of those that read what was found.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -194,7 +195,9 @@ void setup_compare(CLI::App& app, Parsed& parsed) {
   CompareOptions& options = parsed.compare;
   add_evaluate_options(app, options.on);
   add_engineer(app, options.engineer);
-  app.add_option("--strategies", options.strategies, "Names with commas between them")
+  app.add_option("--strategies", options.strategies,
+                 fmt::format("Names with commas between them: {}",
+                             fmt::join(search::strategy_names(), ", ")))
       ->delimiter(',')
       ->required();
   app.add_option("--knowledge", options.knowledge,

@@ -30,7 +30,11 @@ void print_outcome(const report::Style& style, const kernel::Outcome& outcome) {
 base::Result<int> eval(const Context& context, const EvalOptions& options) {
   KS_TRY(task::Task task, open_task(context.home, options.on.task, options.on.target));
   std::filesystem::path path = options.program;
-  if (std::filesystem::is_directory(path)) path /= "program.json";
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) path /= "program.json";
+  if (!std::filesystem::exists(path, error))
+    return base::usage_error(path.string(), "is not there",
+                             "a program.json, or the folder that holds it, is judged");
   KS_TRY(const kernel::Program program, kernel::load_program(path, task.definition));
   const auto watcher = make_line_watcher(STDERR_FILENO, style_of(context.environment, false));
   const evaluate::Progress progress = [&](std::string_view what) { watcher->progress(what); };

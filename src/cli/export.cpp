@@ -169,6 +169,9 @@ base::Result<int> export_files(const Context& context, const ExportOptions& opti
   fs::path program = options.what;
   if (fs::is_directory(program) && fs::exists(program / "program.json")) program /= "program.json";
   const bool is_program = fs::is_regular_file(program);
+  if (!is_program && !fs::exists(program) && program.has_parent_path())
+    return base::usage_error(options.what, "is not there",
+                             "name a run, a program.json, or a folder that holds one");
   Subject subject;
   if (is_program) {
     const std::string_view target = options.as == "cpp" ? "cpu" : "metal";

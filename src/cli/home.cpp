@@ -165,10 +165,10 @@ base::Result<fs::path> find_run(const std::string& name) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < runs.size() && i < 5; ++i)
     names.push_back(runs[i].filename().string());
-  return base::usage_error(name, "is no run (no run.json in it)",
-                           names.empty()
-                               ? "there is none below runs/ either"
-                               : fmt::format("the newest here: {}", fmt::join(names, ", ")));
+  return base::usage_error(
+      name, fs::exists(name, error) ? "is no run (no run.json in it)" : "is not there",
+      names.empty() ? "no run by that name is below runs/ either"
+                    : fmt::format("the newest here: {}", fmt::join(names, ", ")));
 }
 
 }  // namespace ksearch::cli

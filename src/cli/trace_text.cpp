@@ -114,10 +114,10 @@ std::string places_text(const report::Style& style, const Json& places) {
       const std::uint64_t requests = number(access, "requests");
       if (requests == 0) continue;
       all.push_back({cost, fmt::format("{}:{}", place.value("file", ""), place.value("line", 0)),
-                     fmt::format("{} of {}: {} requests, {:.2f} {} each",
+                     fmt::format("{} of {}: {}, {:.2f} {} each",
                                  access.value("store", false) ? "stores" : "loads",
-                                 access.value("buffer", ""), requests, per(cost, requests),
-                                 group ? "turns" : "lines")});
+                                 access.value("buffer", ""), base::counted(requests, "request"),
+                                 per(cost, requests), group ? "turns" : "lines")});
     }
   std::stable_sort(all.begin(), all.end(),
                    [](const Place& a, const Place& b) { return a.cost > b.cost; });

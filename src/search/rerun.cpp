@@ -125,11 +125,12 @@ class Again {
     const std::string whole_line = fmt::format("\n{}\n", recorded);
     const std::string place = fmt::format("journal.jsonl:{}", 1 + std::ranges::count(before, '\n'));
     const auto is_told = [](std::string_view text) { return text.starts_with(R"({"n":)"); };
-    if (now.find(whole_line, line) != std::string_view::npos ||
-        (is_told(recorded) && !is_told(now.substr(line))))
+    const bool again = before.ends_with(whole_line);
+    if (!again && (now.find(whole_line, line) != std::string_view::npos ||
+                   (is_told(recorded) && !is_told(now.substr(line)))))
       result_.difference = fmt::format(
           "{}: of what follows from {} something is missing before this line", place, where);
-    else if (before.find(whole_line) != std::string_view::npos)
+    else if (again || before.find(whole_line) != std::string_view::npos)
       result_.difference = place + ": this line stands there a second time";
     if (!result_.difference.empty()) return;
     const auto glimpse = [&](std::string_view of) {

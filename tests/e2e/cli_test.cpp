@@ -117,6 +117,9 @@ TEST_F(Cli, ErrorsNameWhatWasWrongAndWhatIsThere) {
   std::ofstream(folder_->path() / "empty.json") << "{}";
   expect({"export", "empty.json"}, "empty.json: names no task");
   const fs::path examples = fs::path(KSEARCH_SOURCE_DIR) / "examples/attention-metal";
+  expect({"report", "no/such/run"}, "no/such/run: is not there");
+  expect({"export", "no/such/program"}, "no/such/program: is not there");
+  expect({"eval", "softmax", "no/such/program"}, "no/such/program: is not there");
   expect({"report", examples.string()}, (examples / "from_prompts").string());
   expect({"replay", (examples / "from_prompts").string()}, "before answers of dir:");
   std::ofstream(folder_->path() / "k.metal")

@@ -115,7 +115,8 @@ TEST_P(RerunOfLanes, ALineThatWasTakenOutOrStandsTwiceIsNamed) {
   };
   int tried = 0;
   for (std::size_t i = 2; i + 1 < begins.size(); i += 7) {
-    if (line(i).starts_with("{\"n\":") || line(i) == line(i + 1)) continue;  // what was told
+    if (line(i).starts_with("{\"n\":")) continue;  // what was told
+    if (line(i) == line(i + 1) || line(i - 1) == line(i + 1)) continue;
     ++tried;
     write("journal.jsonl", whole.substr(0, begins[i]) + whole.substr(begins[i + 1]));
     EXPECT_THAT(again().difference,
