@@ -64,7 +64,8 @@ def pytest_terminal_summary(terminalreporter, config):
     engine = config.stash.get(_engine, None)
     if engine is not None:
         terminalreporter.write_line(
-            f"metal engine: {engine.calls} kernel calls, {engine.wall_seconds:.1f} s"
+            f"metal engine: {engine.calls} kernel call{'s' * (engine.calls != 1)}, "
+            f"{engine.wall_seconds:.1f} s"
         )
 
 

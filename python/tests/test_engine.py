@@ -148,7 +148,7 @@ def test_under_pytest(tmp_path):
     wrong = run_pytest(tmp_path, "--metal-engine")
     assert "1 failed" in wrong.stdout, wrong.stdout + wrong.stderr
     assert f"{suite}:9: y[i] = x[i + 1];" in wrong.stdout
-    assert "metal engine: 1 kernel calls" in wrong.stdout
+    assert "metal engine: 1 kernel call, " in wrong.stdout
     suite.write_text(SUITE.replace("i + 1", "i"))
     (tmp_path / "pytest.ini").write_text("[pytest]\nmetal_engine = true\n")
     right = run_pytest(tmp_path)
