@@ -8,11 +8,12 @@ threadgroup uint4 memory[2 * kTile];
 const Place place = place_of(thread_index_in_simdgroup);
 const ushort thread_index = simdgroup_index_in_threadgroup * 32 + thread_index_in_simdgroup;
 const Rows rows = {SHARED * Lq, SHARED, Lq};
-const uint head = threadgroup_position_in_grid.y;  // of keys
-const int last = (rows.count - 1) / BQ, index = threadgroup_position_in_grid.x;
-// With a mask a group takes two blocks, of which the one sees as many keys less than the mean as
-// the other sees more.
-for (int pass = 0; pass < (CAUSAL ? 2 : 1); ++pass) {
+// All heads' groups of the last queries, which see the most keys with a mask, begin first.
+const uint head = threadgroup_position_in_grid.x;  // of keys
+const int last = (rows.count - 1) / BQ, index = threadgroup_position_in_grid.y;
+// In pairs a group takes two blocks, of which the one sees as many keys less than the mean as the
+// other sees more.
+for (int pass = 0; pass < 1 + PAIRED; ++pass) {
   const int block = CAUSAL && pass == 0 ? last - index : index;
   if (pass == 1 && block == last - index) break;  // the block in the middle has no other
   // First row of this SIMD-group, and of this lane.
