@@ -198,7 +198,7 @@ std::string CallLog::lacks(std::int64_t told) const {
   if (there >= told) return "";
   return fmt::format(
       "{} has {} of the {} that the run was told of: the answers that are missing are lost, and "
-      "ksearch replay cannot repeat the run. What they came to is in the journal: the search goes on",
+      "ksearch replay cannot repeat the run. What they came to is in the journal",
       path_.string(), there == 0 ? "none" : std::to_string(there), base::counted(told, "call"));
 }
 
