@@ -72,6 +72,12 @@ std::optional<Operation> collective(std::string_view entry) {
   return of("reduce");
 }
 
+/// Functions of ks_cuda_warp.h that are called as they are: where they return to is the place.
+bool is_block_barrier(std::string_view callee) {
+  return callee.find("meet_at_barrier") != std::string_view::npos ||
+         callee.find("block_vote") != std::string_view::npos;
+}
+
 std::string typed(std::string_view type, std::string_view what) {
   return fmt::format("{}.{}", type, what);
 }
@@ -217,6 +223,7 @@ std::optional<Operation> operation(const Instruction& instruction, const Origin&
     const std::string_view called = callee(instruction);
     if (is_machinery(origin.inner)) {
       if (called.starts_with('%')) return collective(origin.entry);
+      if (is_block_barrier(called)) return Operation{"barrier.group"};
       if (origin.inner == "ks_atomic.h" && !called.starts_with("@llvm."))
         return Operation{"atomic"};
       return std::nullopt;

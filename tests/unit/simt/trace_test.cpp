@@ -253,6 +253,41 @@ TEST_F(Trace_, WhatCannotBeTracedSaysSo) {
   EXPECT_NE(report.trace.value("not_traced", "").find("a fault"), std::string::npos);
 }
 
+TEST_F(Trace_, CudaKernelsAreCountedAsMetalOnes) {
+  Case all = make("", 3, 64, {"x=f32:192:normal", "y=f32:192"});
+  all.dialect = Dialect::cuda;
+  all.file = "kernel.cu";
+  all.source =
+      "template <int kTimes>\n__global__ void k(const float* x, float* y) {\n"
+      "  __shared__ float turned[64];\n  turned[63 - threadIdx.x] = x[blockIdx.x * 64 + "
+      "threadIdx.x];\n"
+      "  __syncthreads();\n  float v = turned[threadIdx.x];\n"
+      "  v += __shfl_xor_sync(0xffffffffu, v, 1);\n"
+      "  y[blockIdx.x * 64 + threadIdx.x] = v * kTimes;\n}\n";
+  all.launches[0].kernel = "k<3>";
+  const Json found = trace(all);
+  EXPECT_EQ(buffer(found, "x").at("loads"),
+            Json({{"accesses", 192}, {"bytes", 768}, {"requests", 6}, {"lines", 6}}));
+  EXPECT_EQ(buffer(found, "y").at("stores").at("bytes"), 768);
+  EXPECT_EQ(found.at("group_memory").at("stores").at("bytes"), 768);
+  const Json& operations = found.at("operations");
+  EXPECT_EQ(operation(operations, "float.mul"), std::pair(192, 6));
+  EXPECT_EQ(operation(operations, "simd.shuffle"), std::pair(192, 6));
+  EXPECT_EQ(operation(operations, "barrier.group"), std::pair(192, 6));
+}
+
+TEST_F(Trace_, InitialisersOfConstantsRunBeforeThereIsAThread) {
+  const Json found = trace(
+      make("inline float series(int n) {\n  float s = 0;\n"
+           "  for (int i = 1; i < n; ++i) s += sin(float(i));\n  return s;\n}\n"
+           "constant float table[2] = {series(1000), series(2000)};\n"
+           "kernel void k(device float* y [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
+           "  y[i] = table[i % 2] + series(int(i));\n}\n",
+           1, 4, {"y=f32:4"}));
+  // Of series(0) to series(3) in the kernel.
+  EXPECT_EQ(found.at("operations").at("float.sin").at("threads"), 0 + 0 + 1 + 2);
+}
+
 TEST_F(Trace_, WhatWasFoundOutAboutAKernelIsKept) {
   const Case all = make(
       "kernel void k(device float* y [[buffer(0)]], uint t [[thread_position_in_grid]]) {\n"
