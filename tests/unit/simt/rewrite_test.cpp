@@ -43,6 +43,20 @@ TEST(Rewrite, KeepsEveryLineWhereItWas) {
   EXPECT_EQ(line_of(out, "MARK"), line_of(text, "MARK"));
 }
 
+TEST(Rewrite, OverloadedTemplatesAreToldApartByTheirParameters) {
+  const std::string text =
+      "template <typename T> kernel void f(device T* y [[buffer(0)]]) { y[0] = 1; }\n"
+      "template <typename T> kernel void f(device T* y [[buffer(0)]], constant T& a [[buffer(3)]]) "
+      "{ y[0] = a; }\n"
+      "template [[host_name(\"one\")]] kernel void f<float>(device float* y [[buffer(0)]]);\n"
+      "template [[host_name(\"two\")]] kernel void f<float>(device float* y [[buffer(0)]], "
+      "constant float& a [[buffer(3)]]);\n";
+  const std::string one = rewritten(text, "one"), two = rewritten(text, "two");
+  EXPECT_TRUE(has(one, "ks::Run<static_cast<void (*)( float * y )>(&f < float >)>")) << one;
+  EXPECT_FALSE(has(one, "{ks::ArgumentKind::buffer, int(3)"));
+  EXPECT_TRUE(has(two, "{ks::ArgumentKind::buffer, int(3), ks::Space::constant}")) << two;
+}
+
 TEST(Rewrite, ANameOfACastMayBeAnArrayOfPointersElsewhere) {
   const std::string out = rewritten(
       "kernel void k(device float* y [[buffer(0)]], constant bool& one [[buffer(1)]]) {\n"
