@@ -2,7 +2,7 @@
 // source before the kernel are the include and the using.
 #include "kernel_test.h"
 #include "os/files.h"
-#include "simt/traced_cache.h"
+#include "simt/object_cache.h"
 
 namespace ksearch::simt {
 namespace {
@@ -305,11 +305,32 @@ TEST_F(Trace_, WhatWasFoundOutAboutAKernelIsKept) {
   EXPECT_EQ(trace(all), trace(all));
 }
 
+TEST_F(Trace_, TheTextOfAWatchedKernelIsReadOnce) {
+  const auto folder = os::TempFolder::create("watched");
+  ASSERT_TRUE(folder);
+  const toolchain::Builder builder(builder_->compiler(), builder_->sandbox(), folder->path());
+  const Case all = make("kernel void k(device float* y [[buffer(0)]]) { y[0] = 1; }\n", 1, 1, {});
+  const auto prepared = prepare(builder, all);
+  ASSERT_TRUE(prepared);
+  const auto first = build_object(builder, *prepared, {});
+  ASSERT_TRUE(first) << first.error().text();
+  int texts = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder->path()))
+    if (entry.path().extension() == ".ll") {
+      ASSERT_TRUE(os::write_file(entry.path(), "no LLVM text"));
+      ++texts;
+    }
+  EXPECT_EQ(texts, 1);
+  const auto again = build_object(builder, *prepared, {});
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(*again, *first);
+}
+
 TEST_F(Trace_, AKeptFileThatIsNotWholeIsMadeAnew) {
   const auto folder = os::TempFolder::create("traced");
   ASSERT_TRUE(folder);
   const toolchain::Built text{folder->path() / "kernel.ll", "key"};
-  const TracedCache cache(text);
+  const ObjectCache cache(text);
   EXPECT_FALSE(cache.find());
   const TracedObject kept{folder->path() / "kernel.so", {.kinds = {"float.add"}}};
   cache.keep(kept);
