@@ -254,16 +254,17 @@ TEST_F(Trace_, WhatCannotBeTracedSaysSo) {
 }
 
 TEST_F(Trace_, CudaKernelsAreCountedAsMetalOnes) {
-  Case all = make("", 3, 64, {"x=f32:192:normal", "y=f32:192"});
+  Case all = make("", 3, 64, {"x=f32:192:normal", "y=f32:192", "n=u32:1:const:0:inout"});
   all.dialect = Dialect::cuda;
   all.file = "kernel.cu";
   all.source =
-      "template <int kTimes>\n__global__ void k(const float* x, float* y) {\n"
+      "template <int kTimes>\n__global__ void k(const float* x, float* y, unsigned* n) {\n"
       "  __shared__ float turned[64];\n  turned[63 - threadIdx.x] = x[blockIdx.x * 64 + "
       "threadIdx.x];\n"
       "  __syncthreads();\n  float v = turned[threadIdx.x];\n"
       "  v += __shfl_xor_sync(0xffffffffu, v, 1);\n"
-      "  y[blockIdx.x * 64 + threadIdx.x] = v * kTimes;\n}\n";
+      "  y[blockIdx.x * 64 + threadIdx.x] = v * kTimes;\n"
+      "  __syncwarp();\n  __threadfence();\n  atomicAdd(n, 1u);\n}\n";
   all.launches[0].kernel = "k<3>";
   const Json found = trace(all);
   EXPECT_EQ(buffer(found, "x").at("loads"),
@@ -274,6 +275,9 @@ TEST_F(Trace_, CudaKernelsAreCountedAsMetalOnes) {
   EXPECT_EQ(operation(operations, "float.mul"), std::pair(192, 6));
   EXPECT_EQ(operation(operations, "simd.shuffle"), std::pair(192, 6));
   EXPECT_EQ(operation(operations, "barrier.group"), std::pair(192, 6));
+  EXPECT_EQ(operation(operations, "barrier.simdgroup"), std::pair(192, 6));
+  EXPECT_EQ(operation(operations, "atomic"), std::pair(192, 6));
+  EXPECT_EQ(operation(operations, "simd.reduce"), std::pair(0, 0));  // a fence is none
 }
 
 TEST_F(Trace_, InitialisersOfConstantsRunBeforeThereIsAThread) {
