@@ -130,12 +130,16 @@ std::string places_text(const report::Style& style, const Json& places) {
   return result;
 }
 
-std::string pipeline_text(const Json& pipeline) {
+std::string pipeline_text(const Json& pipeline, const Json& spills) {
   std::string text =
       fmt::format("about {} registers of 16 bits a thread: {} threads a group",
                   number(pipeline, "half_registers"), number(pipeline, "thread_limit"));
   if (const std::uint64_t bytes = number(pipeline, "private_bytes"); bytes > 0)
     text += fmt::format("; {} bytes of arrays in memory", bytes);
+  const std::uint64_t loads = number(spills, "loads"), stores = number(spills, "stores");
+  if (loads + stores > 0)
+    text += fmt::format("; beyond 256, SIMD-groups store a register of 32 bits {} times, load {}",
+                        stores, loads);
   return text;
 }
 
@@ -168,7 +172,7 @@ std::string trace_text(const Json& trace) {
   text += paragraph(style, "dependent steps",
                     fmt::format("{} barriers and operations of SIMD-groups, one after the other",
                                 number(trace, "dependent_steps")));
-  text += paragraph(style, "pipeline", pipeline_text(trace["pipeline"]));
+  text += paragraph(style, "pipeline", pipeline_text(trace["pipeline"], trace["spills"]));
   text += places_text(style, trace["places"]);
   const Json& sample = trace["sample"];
   constexpr std::uint64_t kSpread = 8;  // simt/engine/sample.h

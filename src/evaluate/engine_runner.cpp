@@ -109,6 +109,7 @@ target::GpuLaunch launch_of(const kernel::BoundLaunch& bound) {
         bound.threads[0] > 0 ? (bound.threads[d] + bound.group_size[d] - 1) / bound.group_size[d]
                              : bound.groups[d];
     launch.groups *= static_cast<double>(groups);
+    launch.grid[d] = static_cast<double>(groups);
   }
   return launch;
 }

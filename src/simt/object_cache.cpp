@@ -25,13 +25,14 @@ std::string this_program() {
 
 Json to_json(const TracedObject& traced) {
   // A new member has to be kept too: it does not compile before.
-  const auto& [text, kinds, lines, blocks, chains, sites, half_registers, private_bytes] =
+  const auto& [text, kinds, lines, blocks, chains, spills, sites, half_registers, private_bytes] =
       traced.program;
   static_cast<void>(text);
-  Json json{{"object", traced.file.string()},   {"kinds", kinds},
-            {"lines", Json::array()},           {"blocks", Json::array()},
-            {"chains", Json::array()},          {"sites", Json::array()},
-            {"half_registers", half_registers}, {"private_bytes", private_bytes}};
+  Json json{{"object", traced.file.string()}, {"kinds", kinds},
+            {"lines", Json::array()},         {"blocks", Json::array()},
+            {"chains", Json::array()},        {"spills", Json::array()},
+            {"sites", Json::array()},         {"half_registers", half_registers},
+            {"private_bytes", private_bytes}};
   for (const ir::Place& place : lines) json["lines"].push_back({place.file, place.line});
   for (const auto& block : blocks) {
     Json operations = Json::array();
@@ -40,6 +41,7 @@ Json to_json(const TracedObject& traced) {
   }
   for (const auto& [cycles, alone, alone_half, waits] : chains)
     json["chains"].push_back({cycles, alone, alone_half, waits});
+  for (const auto& [loads, stores] : spills) json["spills"].push_back({loads, stores});
   for (const auto& [line, store] : sites) json["sites"].push_back({line, store});
   return json;
 }
@@ -59,6 +61,8 @@ TracedObject traced_from_json(const Json& json) {
   for (const Json& chain : json.at("chains"))
     program.chains.push_back({chain.at(0), chain.at(1), chain.at(2),
                               chain.at(3).get<std::vector<std::vector<std::uint32_t>>>()});
+  for (const Json& of_block : json.at("spills"))
+    program.spills.push_back({of_block.at(0), of_block.at(1)});
   for (const Json& site : json.at("sites")) program.sites.push_back({site.at(0), site.at(1)});
   return traced;
 }

@@ -70,6 +70,8 @@ class Composer {
     trace["pipeline"] = {{"half_registers", program_.half_registers},
                          {"thread_limit", ir::thread_limit(program_.half_registers)},
                          {"private_bytes", program_.private_bytes}};
+    trace["spills"] = spills();
+    trace["traced_groups"] = groups();
     trace["sample"] = counted_.at("sample");
     trace["places"] = places();
     return trace;
@@ -116,6 +118,33 @@ class Composer {
             {"alone_half", whole(alone_half)},
             {"device_waits", whole(device)},
             {"group_waits", whole(group)}};
+  }
+
+  /// What each of few groups did, as operations of SIMD-groups.
+  Json groups() const {
+    Json all = Json::array();
+    for (const Json& group : counted_.at("groups")) {
+      std::map<std::string, double> operations;
+      for (std::size_t b = 0; b < program_.blocks.size(); ++b)
+        if (const double runs = group.at("blocks").at(b); runs > 0)
+          for (const ir::BlockOperation& operation : program_.blocks[b])
+            operations[program_.kinds[operation.kind]] += runs * operation.count;
+      Json counts = Json::object();
+      for (const auto& [kind, count] : operations) counts[kind] = whole(count);
+      all.push_back({{"number", group.at("number")}, {"operations", std::move(counts)}});
+    }
+    return all;
+  }
+
+  /// Registers of 32 bits that are stored and loaded again, added over SIMD-groups.
+  Json spills() const {
+    double loads = 0, stores = 0;
+    for (std::size_t b = 0; b < program_.spills.size(); ++b) {
+      const double runs = counted_.at("blocks").at(b).at(1);
+      loads += runs * program_.spills[b].loads / 2;
+      stores += runs * program_.spills[b].stores / 2;
+    }
+    return {{"loads", whole(loads)}, {"stores", whole(stores)}};
   }
 
   /// Whether a site reads a buffer that is bound to `constant` parameters alone.

@@ -64,12 +64,11 @@ void Machine::mark_constants(const GroupPlan& plan) {
   }
 }
 
-/// 0: not of the sample.
-double Machine::weight_of(std::uint32_t group) const {
+const SampledGroup* Machine::sampled(std::uint32_t group) const {
   const auto found = std::lower_bound(
       plan_.sample.begin(), plan_.sample.end(), group,
-      [](const SampledGroup& sampled, std::uint32_t number) { return sampled.number < number; });
-  return found != plan_.sample.end() && found->number == group ? found->weight : 0;
+      [](const SampledGroup& one, std::uint32_t number) { return one.number < number; });
+  return found != plan_.sample.end() && found->number == group ? &*found : nullptr;
 }
 
 bool Machine::run(const GroupPlan& plan,
@@ -169,7 +168,7 @@ void Machine::run_group(std::uint32_t number) {
                                            number / plan_.groups[0] % plan_.groups[1],
                                            number / plan_.groups[0] / plan_.groups[1]};
   place_threads(group);
-  if (trace_) trace_->begin_group(weight_of(number), threads_);
+  if (trace_) trace_->begin_group(number, sampled(number), threads_);
   free_stacks_.clear();
   for (std::uint32_t i = stacks_made_; i > 0; --i)
     free_stacks_.push_back(memory_.begin + i * LaneMemory::kStack);

@@ -133,7 +133,7 @@ class Machine {
   void run_group(std::uint32_t number);
   void place_threads(std::array<std::uint32_t, 3> group);
   void mark_constants(const GroupPlan& plan);
-  double weight_of(std::uint32_t group) const;
+  const SampledGroup* sampled(std::uint32_t group) const;
   bool release_group_barrier();
   std::vector<std::uint32_t> order_of_simdgroups(std::uint32_t number, std::uint32_t stage) const;
 

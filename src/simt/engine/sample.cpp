@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "base/random.h"
 
@@ -76,6 +77,34 @@ void add_pairs(const std::array<Span, 3>& spans, std::size_t longest, std::uint6
   }
 }
 
+std::array<std::int64_t, 3> position(std::uint32_t number,
+                                     const std::array<std::uint32_t, 3>& groups) {
+  return {number % groups[0], number / groups[0] % groups[1], number / groups[0] / groups[1]};
+}
+
+/// The corner that is furthest from the line through a pair.
+void add_corner(const std::array<std::uint32_t, 3>& groups, std::vector<SampledGroup>& sample) {
+  std::vector<std::size_t> wide;
+  for (std::size_t d = 0; d < 3; ++d)
+    if (groups[d] > 1) wide.push_back(d);
+  if (wide.size() != 2) return;
+  const std::size_t x = wide[0], y = wide[1];
+  const auto a = position(sample[0].number, groups), b = position(sample[1].number, groups);
+  std::int64_t furthest = 0;
+  std::array<std::uint64_t, 3> corner{};
+  for (const std::uint64_t at_x : {std::uint64_t{0}, std::uint64_t{groups[x] - 1}})
+    for (const std::uint64_t at_y : {std::uint64_t{0}, std::uint64_t{groups[y] - 1}}) {
+      const std::int64_t area = std::abs((b[x] - a[x]) * (static_cast<std::int64_t>(at_y) - a[y]) -
+                                         (b[y] - a[y]) * (static_cast<std::int64_t>(at_x) - a[x]));
+      if (area <= furthest) continue;
+      furthest = area;
+      corner[x] = at_x;
+      corner[y] = at_y;
+    }
+  const std::uint32_t n = number(corner, groups);
+  if (furthest > 0 && n != sample[0].number && n != sample[1].number) sample.push_back({n, 0});
+}
+
 /// One of each stretch of all, counted through.
 void add_stratum(const std::array<Span, 3>& spans, std::uint64_t count,
                  std::array<std::uint32_t, 3> groups, base::Random& random,
@@ -110,6 +139,7 @@ std::vector<SampledGroup> sample_groups(std::array<std::uint32_t, 3> groups, std
   if (most <= kTooFewForStrata) {
     add_stratum({Span{0, groups[0]}, Span{0, groups[1]}, Span{0, groups[2]}}, most, groups, random,
                 sample);
+    if (sample.size() == 2) add_corner(groups, sample);
     std::ranges::sort(sample, {}, &SampledGroup::number);
     return sample;
   }

@@ -36,10 +36,11 @@ Trace::Trace(TraceShape shape, std::vector<TracedBuffer> buffers, std::size_t de
       site_buffers_(shape.sites, kNowhere),
       site_stores_(shape.sites) {}
 
-void Trace::begin_group(double weight, std::uint32_t threads) {
-  weight_ = weight;
+void Trace::begin_group(std::uint32_t number, const SampledGroup* sampled, std::uint32_t threads) {
+  weight_ = sampled ? sampled->weight : 0;
+  number_ = sampled ? std::optional(number) : std::nullopt;
   threads_ = threads;
-  groups_ += weight > 0;
+  groups_ += weight_ > 0;
   touches_ = 0;
   std::fill_n(counters_.begin(), std::size_t{threads} * shape_.blocks, 0u);
   std::fill_n(resumed_.begin(), threads, 0u);
@@ -55,8 +56,9 @@ void Trace::meet() {
 }
 
 void Trace::end_group() {
-  if (!tracing()) return;
+  if (!number_) return;
   meet();
+  GroupRuns group{*number_, std::vector<std::uint64_t>(shape_.blocks)};
   for (std::uint32_t first = 0; first < threads_; first += kLanes) {
     std::fill(runs_.begin(), runs_.end(), 0u);
     std::fill(most_runs_.begin(), most_runs_.end(), 0u);
@@ -70,11 +72,14 @@ void Trace::end_group() {
     for (std::uint32_t block = 0; block < shape_.blocks; ++block) {
       blocks_[block].threads += weight_ * static_cast<double>(runs_[block]);
       blocks_[block].simdgroups += weight_ * most_runs_[block];
+      group.blocks[block] += most_runs_[block];
     }
   }
+  if (group_runs_.size() <= kMostApart) group_runs_.push_back(std::move(group));
   for (std::uint32_t thread = 0; thread < threads_; ++thread)
     longest_chain_ = std::max(longest_chain_, std::max(resumed_[thread], 1u) - 1);
   weight_ = 0;
+  number_ = std::nullopt;
 }
 
 std::int32_t Trace::buffer_at(std::uint64_t at) {
@@ -205,6 +210,8 @@ void Trace::merge(const Trace& other) {
   group_atomics_ += other.group_atomics_;
   longest_chain_ = std::max(longest_chain_, other.longest_chain_);
   groups_ += other.groups_;
+  group_runs_.insert(group_runs_.end(), other.group_runs_.begin(), other.group_runs_.end());
+  std::ranges::sort(group_runs_, {}, &GroupRuns::number);
 }
 
 }  // namespace ksearch::simt

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "simt/engine/requests.h"
+#include "simt/engine/sample.h"
 
 namespace ksearch::simt {
 
@@ -44,6 +46,12 @@ struct BufferCounts {
   std::array<double, 16> reuse{};
 };
 
+/// How often the blocks of one traced group ran, added over SIMD-groups.
+struct GroupRuns {
+  std::uint32_t number = 0;
+  std::vector<std::uint64_t> blocks;
+};
+
 struct TracedBuffer {
   std::size_t offset = 0, bytes = 0;  ///< in device memory
 };
@@ -51,14 +59,15 @@ struct TracedBuffer {
 class Trace {
  public:
   static constexpr std::uint32_t kMostThreads = 1024;
+  static constexpr std::size_t kMostApart = 8;  ///< groups whose runs are kept apart
   static constexpr std::int32_t kGroupMemory = -1, kNowhere = -2;
 
   Trace(TraceShape shape, std::vector<TracedBuffer> buffers, std::size_t device_bytes);
 
   /// Which buffers are bound to `constant` parameters from now on.
   void begin_launch(std::vector<bool> constant) { constant_ = std::move(constant); }
-  /// `weight` groups are as this one; 0: it runs, and is not traced.
-  void begin_group(double weight, std::uint32_t threads);
+  /// Nothing: it runs, and is not traced.
+  void begin_group(std::uint32_t number, const SampledGroup* sampled, std::uint32_t threads);
   bool tracing() const { return weight_ > 0; }
   /// A thread runs from now on, until the next call of this or `meet`.
   void begin_thread(std::uint32_t index_in_group);
@@ -84,6 +93,8 @@ class Trace {
   const std::vector<std::int32_t>& site_buffers() const { return site_buffers_; }
   std::uint32_t longest_chain() const { return longest_chain_; }
   std::uint64_t groups() const { return groups_; }
+  /// Of each traced group, in order of number; of some where there are more than kMostApart.
+  const std::vector<GroupRuns>& group_runs() const { return group_runs_; }
 
  private:
   void count(const Request& request);
@@ -102,6 +113,7 @@ class Trace {
   std::int32_t last_buffer_ = kNowhere;
   Requests requests_;
   double weight_ = 0;
+  std::optional<std::uint32_t> number_;  ///< of the group, where its runs are counted
   std::uint32_t threads_ = 0;
   std::vector<std::uint32_t> counters_, resumed_;
   std::vector<std::uint64_t> runs_;
@@ -118,6 +130,7 @@ class Trace {
   double group_atomics_ = 0;
   std::uint32_t longest_chain_ = 0;
   std::uint64_t groups_ = 0;
+  std::vector<GroupRuns> group_runs_;
 };
 
 }  // namespace ksearch::simt

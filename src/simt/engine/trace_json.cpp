@@ -27,7 +27,12 @@ base::Json to_json(const Trace& trace) {
                        {"group_lines", buffer.group_lines},
                        {"distinct_lines", buffer.distinct_lines},
                        {"reuse", buffer.reuse}});
+  Json groups = Json::array();
+  if (trace.group_runs().size() <= Trace::kMostApart)
+    for (const GroupRuns& group : trace.group_runs())
+      groups.push_back({{"number", group.number}, {"blocks", group.blocks}});
   return {{"blocks", std::move(blocks)},
+          {"groups", std::move(groups)},
           {"sites", std::move(sites)},
           {"buffers", std::move(buffers)},
           {"group",

@@ -87,13 +87,15 @@ class Instrumenter {
       insert(
           function.blocks.front().start,
           fmt::format("  %ks.counters = call ptr @ks_trace_counters(ptr @ks.idle){}\n", location));
-    for (const Block& block : function.blocks) add_block(block, definitions, uses, location);
     const RegisterUse use = register_use(module_, function);
+    for (std::size_t b = 0; b < function.blocks.size(); ++b)
+      add_block(function.blocks[b], use.spills.empty() ? BlockSpills{} : use.spills[b], definitions,
+                uses, location);
     result_.half_registers = std::max(result_.half_registers, use.half_registers);
     result_.private_bytes = std::max(result_.private_bytes, use.private_bytes);
   }
 
-  void add_block(const Block& block, const Definitions& definitions,
+  void add_block(const Block& block, BlockSpills spills, const Definitions& definitions,
                  const std::unordered_map<std::string_view, int>& uses,
                  const std::string& location) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> operations;
@@ -119,12 +121,13 @@ class Instrumenter {
         step.site = static_cast<std::int64_t>(sites);
       if (instruction.opcode == "call") add_ranges(instruction, from, definitions, location);
     }
-    if (operations.empty()) return;
+    if (operations.empty() && !spills.any()) return;
     std::vector<BlockOperation> list;
     for (const auto& [key, count] : operations) list.push_back({key.first, key.second, count});
     const std::size_t n = result_.blocks.size();
     result_.blocks.push_back(std::move(list));
     result_.chains.push_back(chain_of(steps));
+    result_.spills.push_back(spills);
     insert(block.body, fmt::format("  %ks.at.{0} = getelementptr i32, ptr %ks.counters, i64 {0}\n"
                                    "  %ks.old.{0} = load i32, ptr %ks.at.{0}, align 4\n"
                                    "  %ks.new.{0} = add i32 %ks.old.{0}, 1\n"

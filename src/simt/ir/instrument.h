@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "simt/ir/chain.h"
 #include "simt/ir/module.h"
+#include "simt/ir/spills.h"
 
 namespace ksearch::simt::ir {
 
@@ -36,6 +37,7 @@ struct Instrumented {
   std::vector<Place> lines;
   std::vector<std::vector<BlockOperation>> blocks;  ///< by counter
   std::vector<BlockChain> chains;                   ///< by counter, as `blocks`
+  std::vector<BlockSpills> spills;                  ///< by counter
   std::vector<Site> sites;
   int half_registers = 0;  ///< estimate: see registers.h
   int private_bytes = 0;   ///< arrays of a thread that are no registers

@@ -1,12 +1,59 @@
-// Which values of a function are alive at the same time.
+// Which registers of a function hold what is still needed, block by block.
 #pragma once
 
-#include "simt/ir/module.h"
+#include <bit>
+
+#include "simt/ir/register_map.h"
 
 namespace ksearch::simt::ir {
 
-/// The width of those that are alive at the worst place, in registers of 16 bits. Values that are
-/// the same in all threads of a SIMD-group do not count: they have registers of their own.
-int most_alive(const Module& module, const Function& function);
+/// Of halves, by number.
+class HalfSet {
+ public:
+  explicit HalfSet(std::size_t size) : words_((size + 63) / 64) {}
+  bool has(Half half) const { return (words_[half / 64] >> half % 64 & 1) != 0; }
+  void add(Half half) { words_[half / 64] |= std::uint64_t{1} << half % 64; }
+  void remove(Half half) { words_[half / 64] &= ~(std::uint64_t{1} << half % 64); }
+  void add(const HalfSet& others) {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= others.words_[i];
+  }
+  int count() const {
+    int sum = 0;
+    for (const std::uint64_t word : words_) sum += std::popcount(word);
+    return sum;
+  }
+  bool operator==(const HalfSet&) const = default;
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+class Liveness {
+ public:
+  Liveness(const Module& module, const Function& function);
+
+  const RegisterMap& registers() const { return map_; }
+  /// Before a block's first instruction, without what its phis make.
+  const HalfSet& alive_in(std::size_t block) const { return in_[block]; }
+  HalfSet alive_out(std::size_t block) const;
+  const std::vector<std::size_t>& successors(std::size_t block) const { return successors_[block]; }
+  /// At the worst place, of a block or of all.
+  int most_alive(std::size_t block) const { return most_[block]; }
+  int most_alive() const;
+  /// What a phi takes where control comes from `block`.
+  const Halves& incoming(const Instruction& phi, std::size_t block) const;
+
+ private:
+  void find_successors();
+  void solve();
+  int walk_back(std::size_t block, HalfSet& alive) const;
+
+  const Function& function_;
+  RegisterMap map_;
+  std::unordered_map<std::string_view, std::size_t> blocks_;
+  std::vector<std::vector<std::size_t>> successors_;
+  std::vector<HalfSet> in_;
+  std::vector<int> most_;
+};
 
 }  // namespace ksearch::simt::ir

@@ -37,7 +37,11 @@ int private_bytes(const Module& module, const Function& function) {
 }  // namespace
 
 RegisterUse register_use(const Module& module, const Function& function) {
-  return {most_alive(module, function) + kReserved, private_bytes(module, function)};
+  const Liveness liveness(module, function);
+  RegisterUse use{liveness.most_alive() + kReserved, private_bytes(module, function), {}};
+  if (use.half_registers > kMostHalfRegisters)
+    use.spills = spills(module, function, liveness, kMostHalfRegisters - kReserved);
+  return use;
 }
 
 int thread_limit(int half_registers) {

@@ -1,11 +1,11 @@
 #include "target/metal/time_model.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <map>
+#include <optional>
+
+#include "target/metal/model_report.h"
 
 namespace ksearch::target {
 namespace {
@@ -19,22 +19,8 @@ constexpr double kL1Cycles = 30, kL2Cycles = 110;  // of latency
 constexpr double kLineSector = 32;                 // bytes that a lane alone moves of a line
 /// How much of the caches a kernel has for itself.
 constexpr double kCacheShare = 0.75;
-/// Terms overlap, the more the further they are apart.
-constexpr double kNorm = 5;
 constexpr double kUnknownL2 = 1 << 20, kUnknownSlc = 8 << 20;  // where nothing was published
 constexpr double kOperationsABuffer = 40;                      // MLX, of a command buffer
-
-double number(const Json& json, const char* key) {
-  return json.is_object() ? json.value(key, 0.0) : 0;
-}
-
-/// Its part, or an empty one.
-const Json& part(const Json& json, const char* key) {
-  static const Json kEmpty;
-  if (!json.is_object()) return kEmpty;
-  const auto found = json.find(key);
-  return found == json.end() ? kEmpty : *found;
-}
 
 /// The kind whose cost a kind of another width has.
 std::string family_of(std::string_view kind) {
@@ -80,10 +66,14 @@ class LaunchModel {
     simdgroups_ = std::ceil(launch.threads / 32);
     groups_a_core_ = std::ceil(launch.groups / cores_);
     for (const Json& buffer : part(trace, "buffers")) buffers_.push_back(traffic_of(buffer));
+    registers_ =
+        std::clamp(number(part(trace, "pipeline"), "half_registers"), 16.0, kMostRegisters);
   }
 
   ModelledLaunch run() {
     set_occupancy();
+    set_ends();
+    add_spills();
     add("issue", issue_seconds());
     add("latency", latency_seconds());
     add("l1", l1_seconds());
@@ -91,15 +81,17 @@ class LaunchModel {
     double sum = 0;
     const TimeTerm* largest = &result_.terms.front();
     for (const TimeTerm& term : result_.terms) {
-      sum += std::pow(term.seconds, kNorm);
+      sum += std::pow(term.seconds, kTermNorm);
       if (term.seconds > largest->seconds) largest = &term;
     }
-    result_.kernel_seconds = std::pow(sum, 1 / kNorm);
+    result_.kernel_seconds = std::pow(sum, 1 / kTermNorm);
     result_.seconds = result_.kernel_seconds + gpu_.at("dispatch_seconds");
     result_.bottleneck =
         result_.kernel_seconds < gpu_.at("dispatch_seconds") ? "dispatch" : largest->name;
-    add_costs();
-    add_kinds();
+    const bool memory = result_.bottleneck != "issue" && result_.bottleneck != "latency";
+    result_.costs = largest_costs(gpu_, trace_, memory);
+    result_.kinds = issue_shares(gpu_, trace_);
+    result_.half_registers = static_cast<int>(number(part(trace_, "pipeline"), "half_registers"));
     return std::move(result_);
   }
 
@@ -108,14 +100,34 @@ class LaunchModel {
     return gpu_.figures.contains(name) ? gpu_.at(name) : otherwise;
   }
   void add(const char* name, double seconds) { result_.terms.push_back({name, seconds}); }
-  /// Work that is spread over the groups, on the core that has most of them.
-  double on_busiest_core(double all) const { return all / launch_.groups * groups_a_core_; }
+  /// Work that is spread over the groups, on the core that ends last.
+  double on_busiest_core(double all) const { return all / launch_.groups * shared_end_; }
+
+  /// How many mean groups follow each other on the core that ends last.
+  void set_ends() {
+    const double resident = groups_a_core();
+    shared_end_ = groups_a_core_;
+    lone_end_ = std::ceil(groups_a_core_ / resident);
+    std::vector<MeasuredGroup> measured;
+    for (const Json& group : part(trace_, "traced_groups")) {
+      double cycles = 0;
+      for (const auto& [kind, runs] : part(group, "operations").items())
+        cycles += runs.get<double>() * issue_cycles(gpu_, kind);
+      measured.push_back({number(group, "number"), cycles});
+    }
+    const std::vector<double> lengths = group_lengths(launch_.grid, measured);
+    if (lengths.empty()) return;
+    const double most =
+        std::min(1.0, simdgroups_ / std::min(gpu_.at("schedulers_per_core"), resident_));
+    shared_end_ = target::shared_end(lengths, {cores_, resident, most});
+    lone_end_ = target::lone_end(lengths, {cores_, resident, 1});
+    result_.unevenness = shared_end_ / groups_a_core_;
+  }
 
   void set_occupancy() {
-    const Json& pipeline = part(trace_, "pipeline");
-    const double registers = std::max(number(pipeline, "half_registers"), 16.0);
     const double file = gpu_.at("register_file_bytes");
-    const double by_registers = std::max(1.0, std::floor(file / (2 * registers) / launch_.threads));
+    const double by_registers =
+        std::max(1.0, std::floor(file / (2 * registers_) / launch_.threads));
     const double memory = number(part(trace_, "group_memory"), "bytes");
     const double by_memory =
         memory > 0 ? std::max(1.0, std::floor(gpu_.at("group_memory_core_bytes") / memory)) : 1e9;
@@ -133,6 +145,29 @@ class LaunchModel {
     }
     resident_ = groups * simdgroups_;
     result_.resident_simdgroups = resident_;
+  }
+
+  /// What a thread's registers do not hold lies in memory of its own, a line for each register of
+  /// 32 bits of a SIMD-group, until the next group takes its place.
+  void add_spills() {
+    const Json& spills = part(trace_, "spills");
+    const double wanted = number(part(trace_, "pipeline"), "half_registers");
+    const double moves = number(spills, "loads") + number(spills, "stores");
+    if (wanted <= registers_ || moves == 0) return;
+    BufferTraffic t;
+    const double lines = std::ceil((wanted - registers_) / 2) * simdgroups_;  // of a group
+    const double resident = groups_a_core() * cores_used();
+    t.name = "spilled registers";
+    t.bytes = 128 * lines * resident;
+    t.requests = t.lines = moves;
+    t.moved = 128 * moves;
+    t.group_lines = std::min(lines * launch_.groups, moves);
+    t.distinct_lines = t.group_lines;
+    // All others are touched between two touches of one.
+    t.reuse.resize(static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(lines))));
+    t.reuse.back() = moves - t.group_lines;
+    result_.spilled_bytes = t.moved;
+    buffers_.push_back(std::move(t));
   }
 
   double issue_seconds() {
@@ -163,9 +198,7 @@ class LaunchModel {
                     number(chain, "group_waits") * gpu_.at("group_memory_latency_cycles");
     const Json& operations = part(trace_, "operations");
     serial += kBarrierCycles * number(part(operations, "barrier.group"), "simdgroups");
-    const double a_simdgroup = serial / all;
-    const double rounds = std::ceil(groups_a_core_ * simdgroups_ / resident_);
-    return a_simdgroup * rounds / clock_;
+    return serial / all * lone_end_ / clock_;
   }
 
   double l1_seconds() const {
@@ -247,74 +280,15 @@ class LaunchModel {
                     (gpu_.at("dram_bytes_per_second") * gpu_.at("dram_efficiency")));
   }
 
-  void add_kinds() {
-    std::map<std::string, double> cycles;
-    double all = 0;
-    const auto count = [&](const std::string& kind, double cost) {
-      cycles[kind] += cost;
-      all += cost;
-    };
-    for (const auto& [kind, runs] : part(trace_, "operations").items())
-      count(kind, number(runs, "simdgroups") * issue_cycles(gpu_, kind));
-    for (const Json& place : part(trace_, "places"))
-      for (const Json& access : part(place, "accesses"))
-        count(access.value("store", false) ? "stores" : "loads", number(access, "requests"));
-    for (const auto& [kind, cost] : cycles)
-      if (cost >= 0.01 * all && cost > 0) result_.kinds.emplace_back(kind, cost / all);
-    std::ranges::stable_sort(result_.kinds, std::greater<>(),
-                             &std::pair<std::string, double>::second);
-    result_.half_registers = static_cast<int>(number(part(trace_, "pipeline"), "half_registers"));
-  }
-
-  void add_costs() {
-    const bool memory = result_.bottleneck != "issue" && result_.bottleneck != "latency";
-    std::vector<LineCost> costs;
-    double all = 0;
-    for (const Json& place : part(trace_, "places")) {
-      std::map<std::string, double> parts;
-      for (const auto& [kind, runs] : part(place, "operations").items())
-        if (!memory) parts[kind] += number(runs, "simdgroups") * issue_cycles(gpu_, kind);
-      for (const Json& access : part(place, "accesses")) {
-        const std::string what = (access.value("store", false) ? "stores to " : "loads of ") +
-                                 access.value("buffer", "");
-        parts[what] += !memory ? number(access, "requests")
-                               : 128 * (number(access, "lines") + number(access, "turns"));
-      }
-      double sum = 0;
-      std::vector<std::pair<double, std::string>> order;
-      for (const auto& [what, cost] : parts) {
-        sum += cost;
-        order.emplace_back(cost, what);
-      }
-      all += sum;
-      std::ranges::sort(order, std::greater<>());
-      std::string text;
-      for (std::size_t i = 0; i < std::min<std::size_t>(order.size(), 2); ++i)
-        if (order[i].first > 0) text += (i ? ", " : "") + order[i].second;
-      costs.push_back({place.value("file", ""), place.value("line", 0), sum, text});
-    }
-    std::ranges::stable_sort(costs, std::greater<>(), &LineCost::share);
-    if (costs.size() > 3) costs.resize(3);
-    for (LineCost& cost : costs) cost.share = all > 0 ? cost.share / all : 0;
-    std::erase_if(costs, [](const LineCost& cost) { return cost.share < 0.02; });
-    result_.costs = std::move(costs);
-  }
-
   const GpuProfile& gpu_;
   const GpuLaunch& launch_;
   const Json& trace_;
   double cores_ = 1, clock_ = 1, simdgroups_ = 1, groups_a_core_ = 1, resident_ = 1;
+  double shared_end_ = 1, lone_end_ = 1;
+  double registers_ = 0;  ///< of 16 bits that a thread has
   std::vector<BufferTraffic> buffers_;
   ModelledLaunch result_;
 };
-
-double without(const ModelledLaunch& launch, bool memory) {
-  double sum = 0;
-  for (const TimeTerm& term : launch.terms)
-    if (memory == (term.name == "issue" || term.name == "latency"))
-      sum += std::pow(term.seconds, kNorm);
-  return std::pow(sum, 1 / kNorm);
-}
 
 }  // namespace
 
@@ -364,34 +338,6 @@ ModelledProgram model_program(const GpuProfile& gpu, std::vector<ModelledLaunch>
   program.launching_seconds += buffers;
   program.launches = std::move(launches);
   return program;
-}
-
-std::string describe(const ModelledProgram& program) {
-  if (program.launches.empty()) return {};
-  const ModelledLaunch& longest =
-      *std::ranges::max_element(program.launches, {}, &ModelledLaunch::seconds);
-  std::string text = fmt::format("bound by {}", longest.bottleneck);
-  std::vector<std::string> terms;
-  for (const TimeTerm& term : longest.terms)
-    terms.push_back(fmt::format("{} {:.3g}", term.name, term.seconds * 1e6));
-  text += fmt::format(" (us: {})", fmt::join(terms, ", "));
-  text += fmt::format("; {:.0f} SIMD-groups resident on a core, limited by {}",
-                      longest.resident_simdgroups, longest.occupancy_limit);
-  if (longest.half_registers > 0)
-    text += fmt::format(" ({} registers of 16 bits a thread{})", longest.half_registers,
-                        longest.next_registers >= 16
-                            ? fmt::format("; {} would allow {:.0f} SIMD-groups",
-                                          longest.next_registers, longest.next_simdgroups)
-                            : "");
-  std::vector<std::string> kinds;
-  for (const auto& [kind, share] : longest.kinds)
-    kinds.push_back(fmt::format("{} {:.0f}%", kind, 100 * share));
-  if (!kinds.empty()) text += fmt::format("; issue: {}", fmt::join(kinds, ", "));
-  for (const LineCost& cost : longest.costs)
-    text += fmt::format("; {}:{} {:.0f}% ({})", cost.file, cost.line, 100 * cost.share, cost.what);
-  text += fmt::format("; without memory traffic {:.3g} us, without arithmetic {:.3g} us",
-                      without(longest, true) * 1e6, without(longest, false) * 1e6);
-  return text;
 }
 
 }  // namespace ksearch::target

@@ -8,16 +8,18 @@
 
 #include "base/json.h"
 #include "target/metal/gpu_profile.h"
+#include "target/metal/group_lengths.h"
 
 namespace ksearch::target {
 
 /// Of the model as a whole: a time is comparable with those of the same version only.
-inline constexpr std::string_view kTimeModelVersion = "1";
+inline constexpr std::string_view kTimeModelVersion = "2";
 
 struct GpuLaunch {
   std::string kernel;
   double groups = 1;
   double threads = 1;  ///< of a group
+  Grid grid{};         ///< of the groups; zeros: groups are taken to be alike
 };
 
 /// One thing that takes time; the largest is the bottleneck.
@@ -40,11 +42,14 @@ struct ModelledLaunch {
   std::vector<TimeTerm> terms;
   std::string bottleneck;          ///< of the terms, or "dispatch"
   double resident_simdgroups = 0;  ///< on a core
+  /// Where groups are not alike: what the core that ends last takes, to what it would if they were.
+  double unevenness = 1;
   std::string occupancy_limit;  ///< "registers", "group memory", "groups" (too few), "SIMD-groups"
   std::vector<LineCost> costs;  ///< the largest first, three at most
   /// Shares of issue by kind of operation ("matrix.half", "loads"), the largest first, from 1% on.
   std::vector<std::pair<std::string, double>> kinds;
-  int half_registers = 0;  ///< a thread
+  int half_registers = 0;    ///< that a thread wants
+  double spilled_bytes = 0;  ///< moved because it cannot have so many
   /// Where registers limit it: with so many a thread so many SIMD-groups would be resident; else 0.
   int next_registers = 0;
   double next_simdgroups = 0;

@@ -1,10 +1,12 @@
 // Reading, classing and instrumenting clang's intermediate language, on text as clang 17 to 19
 // print it.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "simt/ir/instrument.h"
 #include "simt/ir/operation.h"
 #include "simt/ir/registers.h"
+#include "simt/ir/spills.h"
 #include "simt/ir/type.h"
 
 namespace ksearch::simt::ir {
@@ -158,7 +160,8 @@ TEST(Ir, InstrumentedTextCountsBlocksAndAccesses) {
   EXPECT_TRUE(result->sites[1].store);
   const std::string& text = result->text;
   const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
-  EXPECT_TRUE(has("  %ks.counters = call ptr @ks_trace_counters(ptr @ks.idle), !dbg !11\n  %ks.at.0 = "));
+  EXPECT_TRUE(
+      has("  %ks.counters = call ptr @ks_trace_counters(ptr @ks.idle), !dbg !11\n  %ks.at.0 = "));
   EXPECT_TRUE(has("%6 ]\n  %ks.at.1 = getelementptr i32, ptr %ks.counters, i64 1\n"));
   EXPECT_TRUE(has("call void @ks_trace_access(ptr %9, i32 0, i32 4), !dbg !4\n  %10 = load"));
   EXPECT_TRUE(has("call void @ks_trace_access(ptr %0, i32 1, i32 65540), !dbg !5\n  store"));
@@ -195,19 +198,135 @@ TEST(Ir, RegistersAliveAtOnce) {
   EXPECT_LE(use.half_registers, 12);
 }
 
-TEST(Ir, AnElementOfAVectorIsAsWideAsItself) {
+// A GPU's registers are scalars: elements are parts of the vector, taken out or put elsewhere.
+TEST(Ir, TakingAVectorApartCostsNothing) {
   const Module module(R"(define void @f(ptr %0, i32 %1) {
   %3 = getelementptr float, ptr %0, i32 %1
   %4 = load <4 x float>, ptr %3, align 16
   %5 = extractelement <4 x float> %4, i64 0
   %6 = shufflevector <4 x float> %4, <4 x float> poison, <2 x i32> <i32 1, i32 2>
+  %7 = insertelement <2 x float> %6, float %5, i64 1
+  %8 = bitcast <2 x float> %7 to i64
   store float %5, ptr %3, align 4
-  store <2 x float> %6, ptr %3, align 8
+  store i64 %8, ptr %3, align 8
   ret void
 }
 )");
-  // At %6: the vector, %3 and %5; six are reserved.
-  EXPECT_EQ(register_use(module, module.functions()[0]).half_registers, 8 + 2 + 2 + 6);
+  // At %4: the two elements that are used, and %1, which is all of the address that differs; six
+  // are reserved.
+  EXPECT_EQ(register_use(module, module.functions()[0]).half_registers, 4 + 2 + 6);
+}
+
+TEST(Ir, AddressesThatDifferInAConstantAreOne) {
+  const Module module(R"(define void @f(ptr %0, i32 %1, i32 %2) {
+  %4 = getelementptr float, ptr %0, i32 %1
+  %5 = getelementptr float, ptr %4, i32 %2
+  %6 = getelementptr i8, ptr %4, i64 512
+  %7 = getelementptr float, ptr %6, i32 %2
+  %8 = getelementptr half, ptr %6, i32 %2
+  store float 0.0, ptr %5, align 4
+  store float 0.0, ptr %7, align 4
+  store half 0.0, ptr %8, align 4
+  store float 0.0, ptr %5, align 4
+  ret void
+}
+)");
+  // At %8, which counts in other steps: %5 and %8; before it %5 and what both are made of.
+  EXPECT_EQ(register_use(module, module.functions()[0]).half_registers, 6 + 6);
+}
+
+// Four numbers are loaded and added, in pairs.
+constexpr std::string_view kPairs = R"(define void @f(ptr %0, i32 %1) {
+  %3 = getelementptr float, ptr %0, i32 %1
+  %4 = getelementptr i8, ptr %3, i64 4
+  %5 = getelementptr i8, ptr %3, i64 8
+  %6 = getelementptr i8, ptr %3, i64 12
+  %7 = load float, ptr %3, align 4
+  %8 = load float, ptr %4, align 4
+  %9 = load float, ptr %5, align 4
+  %10 = load float, ptr %6, align 4
+  %11 = fadd float %7, %8
+  %12 = fadd float %9, %10
+  %13 = fadd float %11, %12
+  store float %13, ptr %3, align 4
+  ret void
+}
+)";
+
+TEST(Ir, WhatIsUsedLastIsSpilled) {
+  const Module module(kPairs);
+  const Function& function = module.functions()[0];
+  const Liveness liveness(module, function);
+  EXPECT_EQ(liveness.most_alive(), 10);
+  const auto with = [&](int registers) {
+    return spills(module, function, liveness, registers).front();
+  };
+  EXPECT_FALSE(with(10).any());
+  // The offset is given up for %10, and loaded again for the last line: memory had it from before.
+  EXPECT_EQ(with(8).loads, 2);
+  EXPECT_EQ(with(8).stores, 0);
+  // %7 or %8 has to go too, and comes back for %11.
+  EXPECT_EQ(with(6).stores, 4);
+  EXPECT_EQ(with(6).loads, 6);
+}
+
+// A loop adds up what it loads; four numbers from before it are used behind it alone.
+TEST(Ir, WhatALoopDoesNotUseIsOutOfItsWay) {
+  const Module module(R"(define void @f(ptr %0, i32 %1, i32 %2) {
+  %4 = getelementptr float, ptr %0, i32 %1
+  %5 = load <4 x float>, ptr %4, align 16
+  br label %6
+
+6:                                                ; preds = %6, %3
+  %7 = phi float [ 0.000000e+00, %3 ], [ %11, %6 ]
+  %8 = phi i32 [ %1, %3 ], [ %12, %6 ]
+  %9 = getelementptr float, ptr %0, i32 %8
+  %10 = load float, ptr %9, align 4
+  %11 = fadd float %7, %10
+  %12 = add i32 %8, 1
+  %13 = icmp slt i32 %12, %2
+  br i1 %13, label %6, label %14
+
+14:                                               ; preds = %6
+  store <4 x float> %5, ptr %4, align 16
+  store float %11, ptr %4, align 4
+  ret void
+}
+)");
+  const Function& function = module.functions()[0];
+  const Liveness liveness(module, function);
+  const std::vector<BlockSpills> found = spills(module, function, liveness, 14);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_TRUE(found[0].any() || found[2].any());
+  EXPECT_FALSE(found[1].any());
+}
+
+// Six numbers, all used in each round, beside an offset.
+TEST(Ir, WhatALoopUsesIsLoadedInEachRound) {
+  std::string text = "define void @f(ptr %0, i32 %1, i32 %2) {\n";
+  text += "  %a = getelementptr float, ptr %0, i32 %1\n";
+  for (int i = 0; i < 6; ++i)
+    text += fmt::format(
+        "  %p{0} = getelementptr i8, ptr %a, i64 {1}\n"
+        "  %v{0} = load float, ptr %p{0}, align 4\n",
+        i, 4 * i);
+  text += "  br label %loop\nloop:\n  %i = phi i32 [ 0, %3 ], [ %n, %loop ]\n";
+  text += "  %s0 = phi float [ 0.000000e+00, %3 ], [ %s6, %loop ]\n";
+  for (int i = 0; i < 6; ++i) text += fmt::format("  %s{} = fadd float %s{}, %v{}\n", i + 1, i, i);
+  text +=
+      "  %n = add i32 %i, 1\n  %c = icmp slt i32 %n, 100\n"
+      "  br i1 %c, label %loop, label %end\nend:\n"
+      "  store float %s6, ptr %a, align 4\n  ret void\n}\n";
+  const Module module(text);
+  const Function& function = module.functions()[0];
+  const Liveness liveness(module, function);
+  const auto in_loop = [&](int registers) {
+    return spills(module, function, liveness, registers).at(1);
+  };
+  EXPECT_FALSE(in_loop(14).any());  // the sum and six; the counter is the same in all threads
+  EXPECT_EQ(in_loop(12).loads, 4);  // two take turns in one place, and are never stored again
+  EXPECT_EQ(in_loop(12).stores, 0);
+  EXPECT_EQ(in_loop(8).loads, 8);
 }
 
 TEST(Ir, MesasTableOfThreads) {

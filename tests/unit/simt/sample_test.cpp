@@ -91,6 +91,25 @@ TEST(Sample, FewGroupsAreExactForWorkThatGrowsEvenlyAlongAnyDimension) {
       }
 }
 
+TEST(Sample, BesideAPairACornerTellsAlongWhichDimensionGroupsGrow) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    for (const Groups groups : {Groups{4, 8, 1}, Groups{5, 8, 1}, Groups{16, 1, 3}}) {
+      const auto sample = sample_groups(groups, 2, seed);
+      ASSERT_EQ(sample.size(), 3u);
+      std::array<std::array<double, 2>, 3> at{};
+      double weight = 0;
+      for (std::size_t i = 0; i < 3; ++i) {
+        weight += sample[i].weight;
+        at[i] = {double(sample[i].number % groups[0]), double(sample[i].number / groups[0])};
+      }
+      EXPECT_EQ(weight, double(groups[0]) * groups[1] * groups[2]);
+      const double area = (at[1][0] - at[0][0]) * (at[2][1] - at[0][1]) -
+                          (at[1][1] - at[0][1]) * (at[2][0] - at[0][0]);
+      EXPECT_NE(area, 0) << seed;
+    }
+  EXPECT_EQ(sample_groups({64, 1, 1}, 2, 1).size(), 2u);
+}
+
 TEST(Sample, ASeedChoosesTheSameAlways) {
   const auto numbers = [](std::uint64_t seed) {
     std::vector<std::uint32_t> result;

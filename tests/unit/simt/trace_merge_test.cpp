@@ -11,8 +11,9 @@ constexpr std::uint64_t kGap = 4096;
 Trace make() { return Trace({2, 2}, {{kGap, 1024}, {3 * kGap, 512}}, 1 << 16); }
 
 /// A group of 32 threads that loads the line at `at` and stores to threadgroup memory.
-void run_group(Trace& trace, std::uint64_t at, double weight) {
-  trace.begin_group(weight, 32);
+void run_group(Trace& trace, std::uint64_t at, double weight, std::uint32_t number = 0) {
+  const SampledGroup sampled{number, weight};
+  trace.begin_group(number, &sampled, 32);
   for (std::uint32_t t = 0; t < 32; ++t) {
     trace.begin_thread(t);
     trace.counters(t)[0] += t < 8 ? 3 : 1;
@@ -50,6 +51,23 @@ TEST(TraceMerge, SumsAndLines) {
   }
 }
 
+TEST(TraceMerge, RunsOfFewGroupsAreKeptApart) {
+  Trace a = make(), b = make();
+  run_group(a, kGap, 1, 7);
+  run_group(b, kGap, 0, 2);  // how long it is, and nothing else
+  b.begin_group(3, nullptr, 32);
+  b.end_group();
+  a.merge(b);
+  EXPECT_EQ(a.groups(), 1u);
+  EXPECT_EQ(a.blocks()[0].simdgroups, 3);
+  EXPECT_EQ(a.buffers()[0].load.requests, 1);
+  ASSERT_EQ(a.group_runs().size(), 2u);
+  EXPECT_EQ(a.group_runs()[0].number, 2u);
+  EXPECT_EQ(a.group_runs()[1].number, 7u);
+  for (const GroupRuns& group : a.group_runs())
+    EXPECT_EQ(group.blocks, (std::vector<std::uint64_t>{3, 0}));
+}
+
 TEST(TraceMerge, WhatIsBoundToConstantIsCountedApart) {
   Trace trace = make();
   trace.begin_launch({true, false});
@@ -62,7 +80,8 @@ TEST(TraceMerge, WhatIsBoundToConstantIsCountedApart) {
 
 TEST(TraceMerge, AtomicsMoveBytesAndAreCounted) {
   Trace trace = make();
-  trace.begin_group(2, 1);
+  const SampledGroup sampled{0, 2};
+  trace.begin_group(0, &sampled, 1);
   trace.begin_thread(0);
   trace.atomic(MemoryKind::device, 3 * kGap, 4, true, true);
   trace.atomic(MemoryKind::group, 0, 4, true, false);

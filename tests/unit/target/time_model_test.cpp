@@ -113,6 +113,45 @@ TEST_F(TimeModel, RegistersLimitWhatIsResident) {
   EXPECT_EQ(launch.next_simdgroups, 20);
 }
 
+TEST_F(TimeModel, RegistersBeyondThoseThereAreMoveToMemoryAndBack) {
+  // 32 cores have 3 groups of 4 SIMD-groups each: 256 registers a thread.
+  Json trace = trace_of({{"float.fma", {{"simdgroups", 1e6}}}});
+  trace["pipeline"]["half_registers"] = 256;
+  const ModelledLaunch fits = model({"k", 3200, 128}, trace);
+  trace["pipeline"]["half_registers"] = 300;
+  trace["spills"] = {{"loads", 9e6}, {"stores", 3e6}};
+  const ModelledLaunch spilled = model({"k", 3200, 128}, trace);
+  EXPECT_EQ(spilled.resident_simdgroups, 12);
+  EXPECT_EQ(spilled.resident_simdgroups, fits.resident_simdgroups);
+  EXPECT_EQ(spilled.spilled_bytes, 12e6 * 128);
+  EXPECT_EQ(fits.spilled_bytes, 0);
+  // 64 bytes a cycle and core, and a load or store issued for each.
+  EXPECT_NEAR(term(spilled, "l1") - term(fits, "l1"), 12e6 * 128 / 32 / 64 / 1.296e9, 1e-9);
+  EXPECT_NEAR(term(spilled, "issue") - term(fits, "issue"), 12e6 / 32 / 4 / 1.296e9, 1e-9);
+  // 22 lines of each of 12 SIMD-groups are more than the first level has.
+  EXPECT_NEAR(term(spilled, "l2") - term(fits, "l2"), 12e6 * 128 / 32 / 32 / 1.296e9, 1e-8);
+  EXPECT_NE(describe({.launches = {spilled}}).find("1.54e+03 MB are spilled"), std::string::npos);
+}
+
+TEST_F(TimeModel, TheLastGroupToEndDecidesWhereTheyDiffer) {
+  // Two groups a core, those of the second half of the grid three times as long: core 0 has one of
+  // each, as all others; were they two by two, half of the cores would take 1.5 times that.
+  Json trace = trace_of({{"float.fma", {{"simdgroups", 64e6}}}});
+  const auto group = [](int number, double runs) {
+    return Json{{"number", number}, {"operations", {{"float.fma", runs}}}};
+  };
+  trace["traced_groups"] = {group(0, 1e6), group(1, 1e6), group(32, 3e6)};
+  GpuLaunch launch{"k", 64, 128, {32, 2, 1}};
+  const ModelledLaunch by_half = model(launch, trace);
+  EXPECT_NEAR(by_half.unevenness, 1, 1e-9);
+  trace["traced_groups"] = {group(0, 1e6), group(1, 3e6), group(2, 1e6)};
+  launch.grid = {2, 32, 1};
+  const ModelledLaunch by_turns = model(launch, trace);
+  EXPECT_NEAR(by_turns.unevenness, 1.5, 1e-9);
+  EXPECT_NEAR(term(by_turns, "issue") / term(by_half, "issue"), 1.5, 1e-9);
+  EXPECT_NE(describe({.launches = {by_turns}}).find("1.50 times"), std::string::npos);
+}
+
 TEST_F(TimeModel, ALoneSimdgroupWaitsForItsChain) {
   // 1000 dependent FMAs of 11.3 cycles; nobody else is on the core.
   Json trace = trace_of({{"float.fma", {{"simdgroups", 1000}}}});
