@@ -68,6 +68,21 @@ void print_finding(const report::Style& style, const simt::Case& all,
   if (finding.count > 1) fmt::print("  seen {} times\n", finding.count);
 }
 
+void print_verdict(const report::Style& style, const simt::Report& report, bool watched) {
+  const std::size_t count = report.findings.size();
+  if (count > 0)
+    fmt::print("{}\n", report::paint(style, report::Paint::bad,
+                                     fmt::format("{} finding{}", count, count == 1 ? "" : "s")));
+  else if (watched)
+    fmt::print("{}\n", report::paint(style, report::Paint::good, "clean"));
+  else
+    fmt::print("nothing found\n");
+  if (!watched)
+    fmt::print(
+        "looked at      barriers, limits, loops without end, stack, system calls\n"
+        "not looked at  bounds, races, alignment, undefined values, outputs that nobody wrote\n");
+}
+
 /// What a group may be on the device that was named.
 base::Result<simt::GroupLimits> limits_of(const Context& context, const CheckOptions& options,
                                           simt::Dialect dialect) {
@@ -142,7 +157,9 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
       KS_RETURN_IF_ERROR(os::write_file(fs::path(options.dump) / (name + ".bin"), bytes));
   const int code = report.clean() ? kDone : kNothingPassed;
   if (options.json) {
-    fmt::print("{}", base::to_text(simt::to_json(report)));
+    base::Json json = simt::to_json(report);
+    json["watched"] = how.watch;
+    fmt::print("{}", base::to_text(json));
     return code;
   }
   const report::Style style = style_of(context.environment, isatty(STDOUT_FILENO) == 1);
@@ -154,11 +171,7 @@ base::Result<int> check(const Context& context, const CheckOptions& options) {
     fmt::print("warning  {}\n", report::printable(style, warning));
   for (const simt::Difference& difference : report.differences)
     fmt::print("warning  {}\n", simt::in_words(difference));
-  fmt::print("{}\n", report.clean()
-                         ? report::paint(style, report::Paint::good, "clean")
-                         : report::paint(style, report::Paint::bad,
-                                         fmt::format("{} finding{}", report.findings.size(),
-                                                     report.findings.size() == 1 ? "" : "s")));
+  print_verdict(style, report, how.watch);
   if (report.trace.contains("stages"))
     for (const base::Json& stage : report.trace["stages"]) fmt::print("{}", trace_text(stage));
   else

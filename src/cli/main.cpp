@@ -99,8 +99,8 @@ int main(int argc, char** argv) {
   // Before anything is set up: a worker starts often, and runs foreign code.
   if (argc == 3 && std::string_view(argv[1]) == "worker" && std::string_view(argv[2]) == "cpu")
     return ksearch::target::run_cpu_worker();
-  if (argc == 4 && std::string_view(argv[1]) == "worker" && std::string_view(argv[2]) == "simt")
-    return ksearch::simt::run_simt_worker(argv[3]);
+  if (argc == 3 && std::string_view(argv[1]) == "worker" && std::string_view(argv[2]) == "simt")
+    return ksearch::simt::run_simt_worker();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that is gone must not end a search
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of its write
   return ksearch::cli::guarded(argc, argv);

@@ -126,7 +126,8 @@ std::vector<std::string> compile_flags(const BuildOptions& options, Dialect dial
     "-gdwarf-4",
     "-gline-tables-only",
     "-fPIC",
-    "-fsigned-char",  // as GPUs have it; not every CPU does
+    "-fstack-clash-protection",  // a large frame does not step over the guard page
+    "-fsigned-char",             // as GPUs have it; not every CPU does
     "-fvisibility=hidden",
     "-fno-color-diagnostics",
     fmt::format("-DKS_TRACED={}", options.watch ? 1 : 0),

@@ -11,7 +11,7 @@
 #include "simt/msl/body.h"
 #include "simt/msl/lints.h"
 #include "simt/msl/rewrite.h"
-#include "simt/traced_cache.h"
+#include "simt/object_cache.h"
 
 namespace ksearch::simt {
 namespace {
@@ -121,13 +121,18 @@ base::Result<std::filesystem::path> build_object(const toolchain::Builder& build
                                                  const BuildOptions& options) {
   const std::vector<std::string> flags = compile_flags(options, prepared.dialect);
   // Choosing instructions for all that watches a kernel, with -O2's care, is half of compiling it.
-  const bool in_two = options.watch && options.optimize > 0;
-  KS_TRY(Built object, compile(builder, prepared, flags, in_two ? Form::text : Form::object));
-  if (in_two) {
-    KS_TRY(std::string text, os::read_file(object.file));
-    KS_TRY(object, build(builder, lowering(std::move(text)), prepared.file));
+  if (!options.watch || options.optimize == 0) {
+    KS_TRY(const Built object, compile(builder, prepared, flags, Form::object));
+    KS_TRY(const Built linked, link(builder, prepared, flags, object));
+    return linked.file;
   }
+  KS_TRY(const Built text, compile(builder, prepared, flags, Form::text));
+  const ObjectCache cache(text);
+  if (const auto known = cache.find()) return known->file;
+  KS_TRY(std::string program, os::read_file(text.file));
+  KS_TRY(const Built object, build(builder, lowering(std::move(program)), prepared.file));
   KS_TRY(const Built linked, link(builder, prepared, flags, object));
+  cache.keep({linked.file, {}});
   return linked.file;
 }
 
@@ -135,7 +140,7 @@ base::Result<TracedObject> build_traced(const toolchain::Builder& builder,
                                         const Prepared& prepared) {
   const std::vector<std::string> flags = traced_flags(prepared.dialect);
   KS_TRY(const Built text, compile(builder, prepared, flags, Form::text));
-  const TracedCache cache(text);
+  const ObjectCache cache(text);
   if (auto known = cache.find()) return std::move(*known);
   KS_TRY(const std::string program, os::read_file(text.file));
   KS_TRY(ir::Instrumented instrumented, ir::instrument(program));

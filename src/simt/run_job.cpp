@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstring>
 
 #include "os/refused_call.h"
+#include "os/shared_memory.h"
 #include "simt/engine/worker.h"
 #include "simt/job_text.h"
 
@@ -45,18 +47,20 @@ std::unexpected<base::Error> explain_failure(const Json& report) {
 base::Result<Json> run_worker(const toolchain::Builder& builder, const fs::path& object,
                               const Json& job, const SharedBuffers& shared,
                               const CheckOptions& options) {
-  KS_TRY(const os::TempFolder folder, os::TempFolder::create("ksearch-check"));
-  const fs::path file = folder.path() / "job.json";
-  KS_RETURN_IF_ERROR(os::write_file(file, base::to_line(job)));
+  // In memory: whenever either process is ended, nothing is left.
+  const std::string text = base::to_line(job);
+  KS_TRY(os::SharedMemory memory, os::SharedMemory::create("ksearch-job"));
+  KS_RETURN_IF_ERROR(memory.resize(text.size()));
+  std::memcpy(memory.bytes().data(), text.data(), text.size());
   os::Command command;
   command.argv = options.worker;
-  command.argv.push_back(file.string());
-  command.descriptors = {{shared.descriptor(), kMemoryDescriptor}};
+  command.descriptors = {{shared.descriptor(), kMemoryDescriptor},
+                         {memory.descriptor(), kJobDescriptor}};
   command.limits = {.file_bytes = 0,
                     .open_files = 64,
                     .cpu_seconds = static_cast<std::uint64_t>(options.time.count()) * options.jobs};
   os::Policy policy;
-  policy.read = {command.argv.front(), folder.path(), object};
+  policy.read = {command.argv.front(), object};
   policy.locks_itself = true;
   KS_TRY(command, builder.sandbox().confine(command, policy));
   KS_TRY(const os::Finished finished, os::run(command, options.time, kReportBytes));
@@ -64,12 +68,12 @@ base::Result<Json> run_worker(const toolchain::Builder& builder, const fs::path&
     return base::usage_error("the kernel",
                              fmt::format("did not end within {} s", options.time.count()),
                              "check a smaller launch");
-  std::string_view text = finished.output;
-  while (text.ends_with('\n')) text.remove_suffix(1);
-  const std::size_t line = text.rfind('\n');
+  std::string_view said = finished.output;
+  while (said.ends_with('\n')) said.remove_suffix(1);
+  const std::size_t line = said.rfind('\n');
   const auto report =
-      base::parse_json(line == std::string_view::npos ? text : text.substr(line + 1), "report");
-  if (!report || !report->is_object()) return explain_end(finished, text);
+      base::parse_json(line == std::string_view::npos ? said : said.substr(line + 1), "report");
+  if (!report || !report->is_object()) return explain_end(finished, said);
   if (report->contains("failed") || report->contains("refused")) return explain_failure(*report);
   return *report;
 }

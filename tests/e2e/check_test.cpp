@@ -49,12 +49,13 @@ class Check : public testing::Test {
     int code = -1;
     std::string output;
   };
-  Ran run(std::vector<std::string> arguments) const {
+  Ran run(std::vector<std::string> arguments, const os::Environment& more = {}) const {
     os::Command command;
     command.argv = {KSEARCH_PROGRAM, "check"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     command.environment = os::current_environment();
     command.environment["NO_COLOR"] = "1";
+    for (const auto& [name, value] : more) command.environment[name] = value;
     command.folder = folder_->path();
     const auto finished = os::run(command, 60s);
     EXPECT_TRUE(finished) << finished.error().text();
@@ -95,6 +96,29 @@ TEST_F(Check, ARacyOneIsShownWithItsLines) {
   EXPECT_TRUE(has(ran.output, "warning  sum.metal:11: this barrier orders no memory"));
 }
 
+TEST_F(Check, WhatIsNotWatchedIsNotCalledClean) {
+  std::string racy = kSum;
+  racy.replace(racy.find("mem_flags::mem_threadgroup"), 26, "mem_flags::mem_none");
+  write("sum.metal", racy);
+  auto arguments = sum();
+  arguments.push_back("--no-trace");
+  const Ran ran = run(arguments);
+  EXPECT_EQ(ran.code, 0) << ran.output;
+  EXPECT_TRUE(has(ran.output, "nothing found\nlooked at      barriers, ")) << ran.output;
+  EXPECT_TRUE(has(ran.output, "\nnot looked at  bounds, races, ")) << ran.output;
+  EXPECT_FALSE(has(ran.output, "clean")) << ran.output;
+  arguments.push_back("--json");
+  const auto json = base::parse_json(run(arguments).output, "output");
+  ASSERT_TRUE(json);
+  EXPECT_EQ(json->at("watched"), false);
+}
+
+/// So that nothing is left there, whenever and however a check is ended.
+TEST_F(Check, NeedsNoTemporaryFolder) {
+  const Ran ran = run(sum(), {{"TMPDIR", (folder_->path() / "scale.h").string()}});
+  EXPECT_EQ(ran.code, 0) << ran.output;
+}
+
 TEST_F(Check, JsonIsOneObject) {
   auto arguments = sum();
   arguments.push_back("--json");
@@ -102,6 +126,7 @@ TEST_F(Check, JsonIsOneObject) {
   const auto json = base::parse_json(ran.output, "output");
   ASSERT_TRUE(json) << ran.output;
   EXPECT_EQ(json->at("verdict"), "clean");
+  EXPECT_EQ(json->at("watched"), true);
   EXPECT_EQ(json->at("trace").at("buffers")[0].at("bytes_read"), 4096);
   EXPECT_EQ(json->at("trace").at("operations").at("float.add").at("threads"), 4 * 255);
   EXPECT_EQ(json->at("trace").at("sample").at("of"), 4);

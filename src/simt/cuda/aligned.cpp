@@ -41,7 +41,8 @@ class Aligner {
     if (!is_vector(at(i).spelling) || !at(i + 1).is("*")) return;
     std::size_t name = i + 2;
     while (at(name).is("const") || at(name).is("__restrict__") || at(name).is("__restrict")) ++name;
-    if (at(name).is_identifier() && !at(name + 1).is("(")) names_.insert(at(name).spelling);
+    if (at(name).is_identifier() && !at(name + 1).is("(") && !at(name + 1).is("["))
+      names_.insert(at(name).spelling);
   }
 
   /// *p, where * has no left side.
@@ -70,6 +71,8 @@ class Aligner {
   void named(std::size_t i) {
     if (at(i - 1).is(".") || at(i - 1).is("->") || at(i - 1).is("::") || at(i - 1).is_identifier())
       if (!at(i - 1).is("return")) return;
+    // float4* name[2]: another one of a name that is known.
+    if (at(i - 1).is("*") && is_vector(at(i - 2).spelling)) return;
     wrap(i, i + 1);
   }
 

@@ -37,8 +37,11 @@ base::Result<std::string> list_kernels(const Source& source, const Scopes& scope
         "ks::Run<&{1}{0}>::parameters.all, ks::Run<&{1}{0}>::count}},\n",
         kernel, qualified ? "" : function.space);
   }
+  // What follows the rows is ours: a trace would count in it, before there is a thread to count
+  // for.
   return "static const ks::Kernel ks_kernels[] = {\n" + rows +
-         "};\nKS_ATTACH_CUDA(ks_kernels, ks_symbols, ks_symbol_count)\n";
+         "};\n#line 1 \"ks_table.h\"\n"
+         "KS_ATTACH_CUDA(ks_kernels, ks_symbols, ks_symbol_count)\n";
 }
 
 }  // namespace ksearch::simt::cuda

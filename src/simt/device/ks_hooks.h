@@ -40,11 +40,12 @@ struct Idle {
   KS_PLAIN static void undefined(u32, const void*) {}
   KS_PLAIN static void misaligned(const void*, u64, const void*) {}
   KS_PLAIN static void outside(const void*) {}
+  KS_PLAIN static void trace(const void*, u32, u64, bool) {}
 };
 inline constexpr Engine kIdle{Idle::load,      Idle::store,      Idle::copy,    Idle::fill,
                               Idle::undefined, Idle::misaligned, Idle::outside, nullptr,
                               nullptr,         nullptr,          nullptr,       nullptr,
-                              nullptr,         nullptr};
+                              Idle::trace,     nullptr};
 
 inline const Engine* engine = &kIdle;
 inline PrivateMemory private_memory;

@@ -88,8 +88,9 @@ KS_HOOK void ks_trace_access(const void* at, ks::u32 site, ks::u32 bytes) {
 KS_HOOK void ks_trace_range(const void* at, ks::u32 site, ks::u64 bytes, ks::u32 store) {
   ks::engine->trace(at, site, bytes, store != 0);
 }
-/// Of the thread that runs: one count a block.
-KS_HOOK ks::u32* ks_trace_counters() { return ks::lane->counters; }
+/// Of the thread that runs: one count a block. Initialisers of a kernel's constants run before
+/// there is one: `idle` is theirs.
+KS_HOOK ks::u32* ks_trace_counters(ks::u32* idle) { return ks::lane ? ks::lane->counters : idle; }
 
 // libgcc 12 has no conversion to bfloat16: nearest, ties to even, a NaN stays one.
 KS_HOOK __bf16 __truncsfbf2(float value) {

@@ -54,7 +54,11 @@ void Watch::wild_access(const void* at, const void* pc, std::vector<std::uint64_
   f.callers = std::move(callers);
   f.detail = in_stack  ? "the thread's private memory is used up"
              : trapped ? "an access outside a private array"
-                       : "an access to an address far outside every buffer";
+             // x86 tells none where a vector is not aligned or the address can be no one's.
+             : at == nullptr
+                 ? "an access through a null pointer, to an address far outside every buffer, or "
+                   "of a vector at one that is no multiple of its size"
+                 : "an access to an address far outside every buffer";
   findings_.add(std::move(f));
 }
 

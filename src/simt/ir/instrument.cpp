@@ -18,7 +18,7 @@ constexpr std::uint32_t kStore = 1u << 16;  // beside the bytes: see ks_library.
 
 /// What is called of ks_library.h.
 constexpr std::string_view kCalled = R"(
-declare ptr @ks_trace_counters()
+declare ptr @ks_trace_counters(ptr)
 declare void @ks_trace_access(ptr, i32, i32)
 declare void @ks_trace_range(ptr, i32, i64, i32)
 )";
@@ -50,6 +50,8 @@ class Instrumenter {
       if (is_kernel_code(function)) add_function(function);
     result_.text = with_insertions();
     result_.text += kCalled;
+    result_.text += fmt::format("@ks.idle = internal global [{} x i32] zeroinitializer\n",
+                                result_.blocks.size());
     result_.text += metadata_;
     return std::move(result_);
   }
@@ -82,8 +84,9 @@ class Instrumenter {
       location = fmt::format(", !dbg !{}", number);
     }
     if (!function.blocks.empty())
-      insert(function.blocks.front().start,
-             fmt::format("  %ks.counters = call ptr @ks_trace_counters(){}\n", location));
+      insert(
+          function.blocks.front().start,
+          fmt::format("  %ks.counters = call ptr @ks_trace_counters(ptr @ks.idle){}\n", location));
     const RegisterUse use = register_use(module_, function);
     for (std::size_t b = 0; b < function.blocks.size(); ++b)
       add_block(function.blocks[b], use.spills.empty() ? BlockSpills{} : use.spills[b], definitions,

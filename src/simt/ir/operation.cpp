@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdlib>
 
+#include "simt/ir/collective.h"
 #include "simt/ir/device_headers.h"
 #include "simt/ir/type.h"
 
@@ -22,56 +23,6 @@ constexpr std::array<std::string_view, 30> kTranscendental = {
     "exp",  "exp2", "exp10", "log",   "log2",  "log10", "sin",   "cos",   "tan",   "asin",
     "acos", "atan", "atan2", "sinh",  "cosh",  "tanh",  "asinh", "acosh", "atanh", "pow",
     "powi", "erf",  "erfc",  "expm1", "log1p", "sinpi", "cospi", "tanpi", "cbrt",  "sincos"};
-/// "exp" of "exp<float, 4>"
-std::string_view without_arguments(std::string_view function) {
-  return function.substr(0, function.find('<', 1));
-}
-
-/// The template argument `i` of "name<A, B>".
-std::string_view argument(std::string_view function, int i) {
-  std::size_t at = function.find('<', 1);
-  if (at == std::string_view::npos) return {};
-  for (++at; i > 0; --i) {
-    at = function.find(", ", at);
-    if (at == std::string_view::npos) return {};
-    at += 2;
-  }
-  return function.substr(at, function.find_first_of(",>", at) - at);
-}
-
-/// The name that operations on a C++ type have.
-std::string_view type_name(std::string_view cpp) {
-  if (cpp == "_Float16" || cpp == "half") return "half";
-  if (cpp == "__bf16" || cpp == "bfloat") return "bfloat";
-  if (cpp == "float") return "float";
-  if (cpp.find("long") != std::string_view::npos) return "long";
-  if (cpp.find("int") != std::string_view::npos) return "int";
-  if (cpp.find("short") != std::string_view::npos || cpp.find("char") != std::string_view::npos)
-    return "short";
-  return cpp == "bool" ? "bool" : std::string_view();
-}
-
-/// An operation of a SIMD-group, by the builtin that asks for it.
-std::optional<Operation> collective(std::string_view entry) {
-  const std::string_view name = without_arguments(entry);
-  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
-  if (has("group_array")) return std::nullopt;
-  if (has("multiply") || has("mma") || name == "operator*") {
-    const std::string_view type = type_name(argument(entry, name == "operator*" ? 0 : 1));
-    return Operation{type.empty() ? "matrix" : fmt::format("matrix.{}", type)};
-  }
-  const char* scope = name.find("quad_") != std::string_view::npos ? "quad" : "simd";
-  const auto of = [&](const char* what) { return Operation{fmt::format("{}.{}", scope, what)}; };
-  if (has("shuffle") || has("shfl") || has("broadcast")) return of("shuffle");
-  if (has("prefix") || has("scan")) return of("scan");
-  if (has("ballot") || has("any") || has("all") || has("vote") || has("active") ||
-      has("is_first") || has("match"))
-    return of("vote");
-  if (has("simdgroup_barrier") || has("syncwarp")) return Operation{"barrier.simdgroup"};
-  if (has("barrier") || has("sync")) return Operation{"barrier.group"};
-  return of("reduce");
-}
-
 std::string typed(std::string_view type, std::string_view what) {
   return fmt::format("{}.{}", type, what);
 }
@@ -217,6 +168,7 @@ std::optional<Operation> operation(const Instruction& instruction, const Origin&
     const std::string_view called = callee(instruction);
     if (is_machinery(origin.inner)) {
       if (called.starts_with('%')) return collective(origin.entry);
+      if (auto operation = called_operation(called)) return operation;
       if (origin.inner == "ks_atomic.h" && !called.starts_with("@llvm."))
         return Operation{"atomic"};
       return std::nullopt;

@@ -23,8 +23,12 @@ class Aligner {
 
   void run() {
     for (const Function& function : scopes_.functions) {
-      names_.clear();
+      blocks_.clear();
+      std::size_t statement = function.open;
       for (std::size_t i = function.open; i < function.close; ++i) {
+        if (at(i).is("{")) blocks_.emplace_back();
+        if (at(i).is("}") && !blocks_.empty()) blocks_.pop_back();
+        if (at(i).is("{") || at(i).is("}") || at(i).is(";")) statement = i + 1;
         if (const std::size_t operand = after_cast(i); operand > 0) {
           note_name(i);
           wrap(i, after_operand(operand));
@@ -34,8 +38,11 @@ class Aligner {
             note_name(i);
             wrap(i, source_.after_closing(open));
           }
-        } else if (at(i).is_identifier() && names_.contains(at(i).spelling) && !is_member(i)) {
-          wrap(i, i + 1);
+        } else if (at(i).is_identifier() && is_cast(at(i).spelling) && !is_member(i)) {
+          if (declares(statement, i))
+            blocks_.back()[at(i).spelling] = false;
+          else
+            wrap(i, i + 1);
         }
       }
     }
@@ -81,9 +88,20 @@ class Aligner {
   }
   /// T* name = (T*)...: what is read by it later is looked at too.
   void note_name(std::size_t i) {
-    if (i >= 3 && at(i - 1).is("=") && at(i - 2).is_identifier() &&
+    if (i >= 3 && at(i - 1).is("=") && at(i - 2).is_identifier() && !blocks_.empty() &&
         (at(i - 3).is("*") || at(i - 3).is("auto") || at(i - 3).is("restrict")))
-      names_.insert(at(i - 2).spelling);
+      blocks_.back()[at(i - 2).spelling] = true;
+  }
+  /// Whether the name here is a pointer that was declared with a cast.
+  bool is_cast(const std::string& name) const {
+    for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block)
+      if (const auto found = block->find(name); found != block->end()) return found->second;
+    return false;
+  }
+  /// T* name[8]: another one of a name that is known.
+  bool declares(std::size_t statement, std::size_t name) {
+    const Declarator d = read_declarator(source_, statement, name + 1);
+    return d.pointer && d.name == name && !d.type.empty();
   }
 
   /// A * at `i` that has no left side.
@@ -125,7 +143,8 @@ class Aligner {
 
   Source& source_;
   const Scopes& scopes_;
-  std::set<std::string> names_;
+  /// Of each open block: names of pointers, and whether they were declared with a cast.
+  std::vector<std::map<std::string, bool>> blocks_;
 };
 
 }  // namespace

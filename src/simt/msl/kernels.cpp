@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "simt/msl/declarator.h"
 #include "simt/msl/rewrite.h"
 
 namespace ksearch::simt::msl {
@@ -11,6 +12,7 @@ struct KernelFunction {
   std::string host_name;
   std::string parameters;  ///< initialisers of ks::Parameter
   bool is_template = false;
+  std::size_t count = 0;  ///< of parameters
 };
 
 struct TableEntry {
@@ -28,9 +30,10 @@ class Collector {
     for (std::size_t i = 0; i + 1 < source_.tokens.size(); ++i)
       if (source_.tokens[i].is("template") && source_.tokens[i + 1].kind == Token::Kind::attribute)
         KS_RETURN_IF_ERROR(take_instance(i));
-    for (const auto& [name, function] : functions_)
-      if (!function.is_template)
-        entries_.push_back({function.host_name, "&" + function.qualified, &function});
+    for (const auto& [name, overloads] : functions_)
+      for (const KernelFunction& function : overloads)
+        if (!function.is_template)
+          entries_.push_back({function.host_name, "&" + function.qualified, &function});
     return table();
   }
 
@@ -48,7 +51,9 @@ class Collector {
 
   base::Result<void> take_function(const Function& function) {
     bool is_kernel = false;
-    KernelFunction kernel{function.space + function.name, function.name, {}, false};
+    KernelFunction kernel{.qualified = function.space + function.name,
+                          .host_name = function.name,
+                          .count = count_arguments(function.name_at + 1)};
     for (std::size_t i = function.head; i < function.name_at; ++i) {
       Token& token = source_.tokens[i];
       if (token.is("template")) kernel.is_template = true;
@@ -68,8 +73,26 @@ class Collector {
     if (source_.tokens[type].is("template")) type = source_.after_angle(type + 1);
     if (!source_.tokens[type].is("inline")) source_.tokens[type].before += "inline ";
     KS_TRY(kernel.parameters, kernel_parameters(source_, function));
-    functions_[function.name] = std::move(kernel);
+    functions_[function.name].push_back(std::move(kernel));
     return {};
+  }
+
+  /// Of the parenthesis at `open`.
+  std::size_t count_arguments(std::size_t open) const {
+    const std::size_t close = source_.after_closing(open) - 1;
+    std::size_t count = 0;
+    for (std::size_t i = open + 1; i < close; i = argument_end(source_, i, close) + 1) ++count;
+    return count;
+  }
+  /// The template of this name; of several the one with as many parameters as the list at `list`.
+  const KernelFunction* template_named(const std::string& name, std::size_t list) const {
+    const auto found = functions_.find(name);
+    if (found == functions_.end()) return nullptr;
+    if (found->second.size() == 1) return &found->second.front();
+    if (!source_.tokens[list].is("(")) return nullptr;
+    for (const KernelFunction& function : found->second)
+      if (function.count == count_arguments(list)) return &function;
+    return nullptr;
   }
 
   /// template [[host_name("x")]] [[kernel]] decltype(f<A>) f<A>;   or   ... void f<A>(parameters);
@@ -103,16 +126,17 @@ class Collector {
     const bool deduced = name == at;
     for (std::size_t i = at + 1; deduced && i < semicolon && name == at; ++i)
       if (source_.tokens[i].is("(") && source_.tokens[i - 1].is_identifier()) name = i - 1;
-    const auto function = functions_.find(source_.tokens[name].spelling);
-    if (name == at || function == functions_.end())
+    const std::size_t list = deduced ? name + 1 : end;
+    const KernelFunction* function = template_named(source_.tokens[name].spelling, list);
+    if (name == at || !function)
       return base::usage_error(source_.tokens[at].place(),
                                "this instantiation names no kernel template");
     const std::string& space = scopes_.space_of[at];
-    std::string instance = "&" + space + plain_text(name, deduced ? name + 1 : end);
-    if (deduced)
+    std::string instance = "&" + space + plain_text(name, list);
+    if (deduced || functions_[source_.tokens[name].spelling].size() > 1)
       instance = fmt::format("static_cast<void (*){}>({})",
-                             plain_text(name + 1, source_.after_closing(name + 1)), instance);
-    TableEntry entry{unquoted(host_name->argument), std::move(instance), &function->second};
+                             plain_text(list, source_.after_closing(list)), instance);
+    TableEntry entry{unquoted(host_name->argument), std::move(instance), function};
     entries_.push_back(std::move(entry));
     source_.erase(at, semicolon + 1);
     return {};
@@ -160,7 +184,7 @@ class Collector {
   Source& source_;
   const Scopes& scopes_;
   const std::set<std::string>& wanted_;
-  std::map<std::string, KernelFunction> functions_;
+  std::map<std::string, std::vector<KernelFunction>> functions_;  ///< overloads by name
   std::vector<TableEntry> entries_;
 };
 

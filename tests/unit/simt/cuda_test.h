@@ -113,13 +113,17 @@ class CudaTest : public KernelTest {
     return all;
   }
 
-  /// No finding in any order of warps, and these outputs: |got - want| <= tolerance * (1 + |want|).
+  /// No finding in any order of warps, a trace, and these outputs:
+  /// |got - want| <= tolerance * (1 + |want|).
   void expect_clean(const Case& all, const Outputs& want, double tolerance) {
     for (const char* schedule : {"default", "reversed", "random:1"}) {
       CheckOptions options;
       options.schedule = *parse_schedule(schedule);
+      options.trace_groups = options.schedule.name == "default" ? 4 : 0;
       const Report report = run(all, options);
       EXPECT_EQ(told(report), "") << schedule;
+      EXPECT_EQ(report.trace.value("not_traced", ""), "") << schedule;
+      EXPECT_EQ(report.trace.contains("operations"), options.trace_groups > 0);
       for (const auto& [name, values] : want) {
         const Buffer* buffer = nullptr;
         for (const Buffer& one : all.buffers)

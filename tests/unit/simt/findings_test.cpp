@@ -430,6 +430,20 @@ TEST_F(Findings_, EndlessRecursionUsesTheStackUp) {
   EXPECT_EQ(kinds(report), Kinds{"stack_overflow"});
 }
 
+TEST_F(Findings_, AFrameThatIsLargerThanTheStackIsFoundWhateverOfItIsUsed) {
+  const Case all = make(
+      "kernel void k(device float* y [[buffer(0)]], constant uint& at [[buffer(1)]],\n"
+      "              uint i [[thread_position_in_grid]]) {\n"
+      "  float a[100000];\n  a[at] = i;\n  a[at + 1] = 2 * i;\n  y[i] = a[at + (i & 1)];\n}\n",
+      2, 32, {"y=f32:64", "at=u32:1:const:5"});
+  for (const bool watch : {true, false}) {
+    CheckOptions options;
+    options.watch = watch;
+    options.jobs = 2;
+    EXPECT_EQ(kinds(run(all, options)), Kinds{"stack_overflow"}) << watch;
+  }
+}
+
 TEST_F(Findings_, ArraysOfScopesThatNeverLiveTogetherShareTheStack) {
   std::string calls;
   for (int k = 0; k < 80; ++k)

@@ -160,7 +160,8 @@ TEST(Ir, InstrumentedTextCountsBlocksAndAccesses) {
   EXPECT_TRUE(result->sites[1].store);
   const std::string& text = result->text;
   const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
-  EXPECT_TRUE(has("  %ks.counters = call ptr @ks_trace_counters(), !dbg !11\n  %ks.at.0 = "));
+  EXPECT_TRUE(
+      has("  %ks.counters = call ptr @ks_trace_counters(ptr @ks.idle), !dbg !11\n  %ks.at.0 = "));
   EXPECT_TRUE(has("%6 ]\n  %ks.at.1 = getelementptr i32, ptr %ks.counters, i64 1\n"));
   EXPECT_TRUE(has("call void @ks_trace_access(ptr %9, i32 0, i32 4), !dbg !4\n  %10 = load"));
   EXPECT_TRUE(has("call void @ks_trace_access(ptr %0, i32 1, i32 65540), !dbg !5\n  store"));

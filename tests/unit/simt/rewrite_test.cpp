@@ -43,6 +43,32 @@ TEST(Rewrite, KeepsEveryLineWhereItWas) {
   EXPECT_EQ(line_of(out, "MARK"), line_of(text, "MARK"));
 }
 
+TEST(Rewrite, OverloadedTemplatesAreToldApartByTheirParameters) {
+  const std::string text =
+      "template <typename T> kernel void f(device T* y [[buffer(0)]]) { y[0] = 1; }\n"
+      "template <typename T> kernel void f(device T* y [[buffer(0)]], constant T& a [[buffer(3)]]) "
+      "{ y[0] = a; }\n"
+      "template [[host_name(\"one\")]] kernel void f<float>(device float* y [[buffer(0)]]);\n"
+      "template [[host_name(\"two\")]] kernel void f<float>(device float* y [[buffer(0)]], "
+      "constant float& a [[buffer(3)]]);\n";
+  const std::string one = rewritten(text, "one"), two = rewritten(text, "two");
+  EXPECT_TRUE(has(one, "ks::Run<static_cast<void (*)( float * y )>(&f < float >)>")) << one;
+  EXPECT_FALSE(has(one, "{ks::ArgumentKind::buffer, int(3)"));
+  EXPECT_TRUE(has(two, "{ks::ArgumentKind::buffer, int(3), ks::Space::constant}")) << two;
+}
+
+TEST(Rewrite, ANameOfACastMayBeAnArrayOfPointersElsewhere) {
+  const std::string out = rewritten(
+      "kernel void k(device float* y [[buffer(0)]], constant bool& one [[buffer(1)]]) {\n"
+      "  if (one) {\n    device float4* p = (device float4*)y;\n    p[1] = 1;\n"
+      "    { device float4* p[2]; p[0] = 0; }\n    p[2] = 2;\n  } else {\n"
+      "    device float4* p[8];\n    p[3] = (device float4*)y;\n    p[3][0] = 3;\n  }\n}\n");
+  for (const char* checked : {"ks::ref(p + (1))", "ks::ref(p + (2))"})
+    EXPECT_TRUE(has(out, checked));
+  for (const char* as_is : {"* p[2];", "p[0] = 0", "* p[8];", "p[3] =", "p[3][0]"})
+    EXPECT_TRUE(has(out, as_is)) << as_is;
+}
+
 TEST(Rewrite, GivesEachParameterItsPlace) {
   const std::string out = rewritten(
       "kernel void k(device float* a [[buffer(2)]], constant uint& n [[buffer(0)]], device int* "

@@ -2,7 +2,7 @@
 // source before the kernel are the include and the using.
 #include "kernel_test.h"
 #include "os/files.h"
-#include "simt/traced_cache.h"
+#include "simt/object_cache.h"
 
 namespace ksearch::simt {
 namespace {
@@ -253,6 +253,45 @@ TEST_F(Trace_, WhatCannotBeTracedSaysSo) {
   EXPECT_NE(report.trace.value("not_traced", "").find("a fault"), std::string::npos);
 }
 
+TEST_F(Trace_, CudaKernelsAreCountedAsMetalOnes) {
+  Case all = make("", 3, 64, {"x=f32:192:normal", "y=f32:192", "n=u32:1:const:0:inout"});
+  all.dialect = Dialect::cuda;
+  all.file = "kernel.cu";
+  all.source =
+      "template <int kTimes>\n__global__ void k(const float* x, float* y, unsigned* n) {\n"
+      "  __shared__ float turned[64];\n  turned[63 - threadIdx.x] = x[blockIdx.x * 64 + "
+      "threadIdx.x];\n"
+      "  __syncthreads();\n  float v = turned[threadIdx.x];\n"
+      "  v += __shfl_xor_sync(0xffffffffu, v, 1);\n"
+      "  y[blockIdx.x * 64 + threadIdx.x] = v * kTimes;\n"
+      "  __syncwarp();\n  __threadfence();\n  atomicAdd(n, 1u);\n}\n";
+  all.launches[0].kernel = "k<3>";
+  const Json found = trace(all);
+  EXPECT_EQ(buffer(found, "x").at("loads"),
+            Json({{"accesses", 192}, {"bytes", 768}, {"requests", 6}, {"lines", 6}}));
+  EXPECT_EQ(buffer(found, "y").at("stores").at("bytes"), 768);
+  EXPECT_EQ(found.at("group_memory").at("stores").at("bytes"), 768);
+  const Json& operations = found.at("operations");
+  EXPECT_EQ(operation(operations, "float.mul"), std::pair(192, 6));
+  EXPECT_EQ(operation(operations, "simd.shuffle"), std::pair(192, 6));
+  EXPECT_EQ(operation(operations, "barrier.group"), std::pair(192, 6));
+  EXPECT_EQ(operation(operations, "barrier.simdgroup"), std::pair(192, 6));
+  EXPECT_EQ(operation(operations, "atomic"), std::pair(192, 6));
+  EXPECT_EQ(operation(operations, "simd.reduce"), std::pair(0, 0));  // a fence is none
+}
+
+TEST_F(Trace_, InitialisersOfConstantsRunBeforeThereIsAThread) {
+  const Json found = trace(
+      make("inline float series(int n) {\n  float s = 0;\n"
+           "  for (int i = 1; i < n; ++i) s += sin(float(i));\n  return s;\n}\n"
+           "constant float table[2] = {series(1000), series(2000)};\n"
+           "kernel void k(device float* y [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
+           "  y[i] = table[i % 2] + series(int(i));\n}\n",
+           1, 4, {"y=f32:4"}));
+  // Of series(0) to series(3) in the kernel.
+  EXPECT_EQ(found.at("operations").at("float.sin").at("threads"), 0 + 0 + 1 + 2);
+}
+
 TEST_F(Trace_, WhatWasFoundOutAboutAKernelIsKept) {
   const Case all = make(
       "kernel void k(device float* y [[buffer(0)]], uint t [[thread_position_in_grid]]) {\n"
@@ -270,11 +309,32 @@ TEST_F(Trace_, WhatWasFoundOutAboutAKernelIsKept) {
   EXPECT_EQ(trace(all), trace(all));
 }
 
+TEST_F(Trace_, TheTextOfAWatchedKernelIsReadOnce) {
+  const auto folder = os::TempFolder::create("watched");
+  ASSERT_TRUE(folder);
+  const toolchain::Builder builder(builder_->compiler(), builder_->sandbox(), folder->path());
+  const Case all = make("kernel void k(device float* y [[buffer(0)]]) { y[0] = 1; }\n", 1, 1, {});
+  const auto prepared = prepare(builder, all);
+  ASSERT_TRUE(prepared);
+  const auto first = build_object(builder, *prepared, {});
+  ASSERT_TRUE(first) << first.error().text();
+  int texts = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder->path()))
+    if (entry.path().extension() == ".ll") {
+      ASSERT_TRUE(os::write_file(entry.path(), "no LLVM text"));
+      ++texts;
+    }
+  EXPECT_EQ(texts, 1);
+  const auto again = build_object(builder, *prepared, {});
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(*again, *first);
+}
+
 TEST_F(Trace_, AKeptFileThatIsNotWholeIsMadeAnew) {
   const auto folder = os::TempFolder::create("traced");
   ASSERT_TRUE(folder);
   const toolchain::Built text{folder->path() / "kernel.ll", "key"};
-  const TracedCache cache(text);
+  const ObjectCache cache(text);
   EXPECT_FALSE(cache.find());
   const TracedObject kept{folder->path() / "kernel.so", {.kinds = {"float.add"}}};
   cache.keep(kept);

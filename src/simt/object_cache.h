@@ -1,5 +1,6 @@
-// What was found out about a traced kernel's text, beside the text in the build cache: reading it
-// anew takes longer than all else of a cached check.
+// What became of a kernel's text, beside the text in the build cache: its library and, where it is
+// traced, what was found out about it. Reading the text anew takes longer than all else of a cached
+// check.
 #pragma once
 
 #include <filesystem>
@@ -9,12 +10,13 @@
 
 namespace ksearch::simt {
 
-class TracedCache {
+class ObjectCache {
  public:
   /// `text`: the kernel as LLVM's text.
-  explicit TracedCache(const toolchain::Built& text);
+  explicit ObjectCache(const toolchain::Built& text);
 
-  /// Nothing where it is not known, not whole, or its library is gone.
+  /// Nothing where it is not known, not whole, or its library is gone. Of a kernel that is watched
+  /// the program is empty.
   std::optional<TracedObject> find() const;
   /// A cache: that it cannot be written is no fault.
   void keep(const TracedObject& traced) const;

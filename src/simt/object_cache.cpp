@@ -1,4 +1,4 @@
-#include "simt/traced_cache.h"
+#include "simt/object_cache.h"
 
 #include <fmt/format.h>
 
@@ -67,10 +67,10 @@ TracedObject traced_from_json(const Json& json) {
   return traced;
 }
 
-TracedCache::TracedCache(const toolchain::Built& text)
+ObjectCache::ObjectCache(const toolchain::Built& text)
     : file_(text.file.parent_path() / (base::sha256(this_program()).substr(0, 16) + ".json")) {}
 
-std::optional<TracedObject> TracedCache::find() const {
+std::optional<TracedObject> ObjectCache::find() const {
   std::error_code code;
   if (!fs::exists(file_, code)) return std::nullopt;
   const auto text = os::read_file(file_);
@@ -87,7 +87,7 @@ std::optional<TracedObject> TracedCache::find() const {
   }
 }
 
-void TracedCache::keep(const TracedObject& traced) const {
+void ObjectCache::keep(const TracedObject& traced) const {
   static_cast<void>(os::write_file(file_, base::to_line(to_json(traced))));
 }
 
