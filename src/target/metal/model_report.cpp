@@ -30,6 +30,12 @@ std::string two_largest(const std::map<std::string, double>& parts) {
   return text;
 }
 
+/// Three digits, and no exponent: what is long has more.
+std::string microseconds(double seconds) {
+  const double us = seconds * 1e6;
+  return us < 999.5 ? fmt::format("{:.3g}", us) : fmt::format("{:.0f}", us);
+}
+
 }  // namespace
 
 double number(const Json& json, const char* key) {
@@ -95,7 +101,7 @@ std::string describe(const ModelledProgram& program) {
   std::string text = fmt::format("bound by {}", longest.bottleneck);
   std::vector<std::string> terms;
   for (const TimeTerm& term : longest.terms)
-    terms.push_back(fmt::format("{} {:.3g}", term.name, term.seconds * 1e6));
+    terms.push_back(fmt::format("{} {}", term.name, microseconds(term.seconds)));
   text += fmt::format(" (us: {})", fmt::join(terms, ", "));
   text += fmt::format("; {:.0f} SIMD-groups resident on a core, limited by {}",
                       longest.resident_simdgroups, longest.occupancy_limit);
@@ -120,8 +126,8 @@ std::string describe(const ModelledProgram& program) {
   if (!kinds.empty()) text += fmt::format("; issue: {}", fmt::join(kinds, ", "));
   for (const LineCost& cost : longest.costs)
     text += fmt::format("; {}:{} {:.0f}% ({})", cost.file, cost.line, 100 * cost.share, cost.what);
-  text += fmt::format("; without memory traffic {:.3g} us, without arithmetic {:.3g} us",
-                      without(longest, true) * 1e6, without(longest, false) * 1e6);
+  text += fmt::format("; without memory traffic {} us, without arithmetic {} us",
+                      microseconds(without(longest, true)), microseconds(without(longest, false)));
   return text;
 }
 
