@@ -87,7 +87,8 @@ base::Result<int> tasks(const Context& context, const TasksOptions& options) {
   }
   fmt::print("{}", report::table(style, rows, {false, false, true, true, true, false, false}));
   fmt::print(
-      "\nworkloads: searched + held out for the certificate. steps: in the catalog, by target.\n"
+      "\nworkloads: on cpu, searched + held out for the certificate; metal has its own.\n"
+      "steps: in the catalog, by target.\n"
       "ksearch new-task NAME makes one of your own.\n");
   return kDone;
 }

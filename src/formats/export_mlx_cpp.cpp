@@ -177,7 +177,7 @@ base::Result<std::string> export_mlx_cpp(const MlxExportRequest& request) {
   std::string head = mlx_cpp_comment(request.definition->description) + "//\n";
   for (const std::string& line : request.credit) head += mlx_cpp_comment(line);
   head += fmt::format(
-      "// Sizes that hang on the device are those of {}.\n"
+      "// Sizes that depend on the device are those of {}.\n"
       "// {}\n// Needs MLX's headers and library (mlx/mlx.h, 0.32 is known to fit) and C++20.\n"
       "#pragma once\n\n",
       request.device.name,

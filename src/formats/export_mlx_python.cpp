@@ -162,7 +162,7 @@ base::Result<std::string> export_mlx_python(const MlxExportRequest& request) {
   KS_TRY(const std::string texts, function.sources());
   std::string head = request.definition->description + "\n\n";
   for (const std::string& line : request.credit) head += line + "\n";
-  head += fmt::format("Sizes that hang on the device are those of {}.\n", request.device.name);
+  head += fmt::format("Sizes that depend on the device are those of {}.\n", request.device.name);
   head += request.reference.empty() ? "There is no reference in MLX's operations for this task.\n"
                                     : "`reference` is the same in MLX's operations.\n";
   std::string out = python_text(head) +
