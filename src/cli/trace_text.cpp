@@ -132,15 +132,16 @@ std::string places_text(const report::Style& style, const Json& places) {
 }
 
 std::string pipeline_text(const Json& pipeline, const Json& spills) {
-  std::string text = fmt::format("about {} of 16 bits a thread: {} a group",
+  std::string text = fmt::format("about {} of 16 bits a thread: {} a group on M1 and M2",
                                  base::counted(number(pipeline, "half_registers"), "register"),
                                  base::counted(number(pipeline, "thread_limit"), "thread"));
   if (const std::uint64_t bytes = number(pipeline, "private_bytes"); bytes > 0)
     text += "; " + base::counted(bytes, "byte") + " of arrays in memory";
   const std::uint64_t loads = number(spills, "loads"), stores = number(spills, "stores");
   if (loads + stores > 0)
-    text += fmt::format("; beyond 256, SIMD-groups store a register of 32 bits {}, load {}",
-                        base::counted(stores, "time"), loads);
+    text +=
+        fmt::format("; more than 256 are spilled: SIMD-groups do about {} and {} of 32 bits a lane",
+                    base::counted(stores, "store"), base::counted(loads, "load"));
   return text;
 }
 
