@@ -15,6 +15,7 @@
 #include "report/columns.h"
 #include "report/numbers.h"
 #include "search/driver.h"
+#include "search/figures.h"
 
 namespace ksearch::cli {
 namespace {
@@ -128,6 +129,11 @@ std::string table_of(const report::Style& style, const std::vector<Result>& resu
   return report::table(style, rows, {false, false, true, true, true, true, true});
 }
 
+bool any_modelled(const Known& known) {
+  return std::ranges::any_of(
+      known, [](const auto& program) { return search::is_modelled(program.second); });
+}
+
 }  // namespace
 
 base::Result<int> compare(const Context& context, const CompareOptions& options) {
@@ -155,12 +161,11 @@ base::Result<int> compare(const Context& context, const CompareOptions& options)
         results.push_back(std::move(result));
       }
   const std::string baseline = session->session().baselines().baseline;
+  const bool modelled = any_modelled(known);
   if (options.json) {
-    base::Json json{{"task", task.definition.name},
-                    {"baseline", baseline},
-                    {"budget", options.evaluations},
-                    {"programs_measured", known.size()},
-                    {"searches", base::Json::array()}};
+    base::Json json{{"task", task.definition.name},  {"baseline", baseline},
+                    {"budget", options.evaluations}, {"programs_measured", known.size()},
+                    {"modelled", modelled},          {"searches", base::Json::array()}};
     for (const Result& r : results)
       json["searches"].push_back({{"strategy", r.strategy},
                                   {"knowledge", r.knowledge},
@@ -172,9 +177,9 @@ base::Result<int> compare(const Context& context, const CompareOptions& options)
     fmt::print("{}", base::to_text(json));
   } else {
     const report::Style style = style_of(context.environment, isatty(STDOUT_FILENO) == 1);
-    fmt::print("{} a search; {} measured once each\n{}",
-               base::counted(options.evaluations, "evaluation"),
-               base::counted(known.size(), "program"), table_of(style, results, baseline));
+    fmt::print("{} a search; {} {} once each\n{}", base::counted(options.evaluations, "evaluation"),
+               base::counted(known.size(), "program"), modelled ? "modelled" : "measured",
+               table_of(style, results, baseline));
   }
   return results.empty() ? kNothingPassed : kDone;
 }
