@@ -51,24 +51,28 @@ std::uint32_t number(const std::array<std::uint64_t, 3>& at,
   return static_cast<std::uint32_t>((at[2] * groups[1] + at[1]) * groups[0] + at[0]);
 }
 
-/// Few of many: one of each stretch of the longest dimension, the others as golden ratios fall, and
-/// for each its mirror image in all dimensions, so that work that grows along any averages out.
+/// Few of many: one of each stretch of half the longest dimension, the others as golden ratios
+/// fall, and for each its mirror image in all dimensions, so that work that grows along any
+/// averages out. A lone one is in the middle. None is chosen twice.
 void add_pairs(const std::array<Span, 3>& spans, std::size_t longest, std::uint64_t count,
                std::array<std::uint32_t, 3> groups, base::Random& random,
                std::vector<SampledGroup>& sample) {
   constexpr std::array<double, 3> kSteps{0, 0.7548776662466927, 0.5698402909980532};
   const double weight = static_cast<double>(spans[0].size) * spans[1].size * spans[2].size /
                         static_cast<double>(count);
+  const std::uint64_t size = spans[longest].size, pairs = count / 2;
+  const std::uint64_t half = (size - (count % 2 == 1 ? size / count : 0)) / 2;
   for (std::uint64_t i = 0; i < (count + 1) / 2; ++i) {
     const bool lone = 2 * i + 1 == count;
     const auto n = static_cast<double>(i);
     std::array<std::uint64_t, 3> at{}, mirrored{};
     for (std::size_t d = 0; d < 3; ++d) {
       const double turned = 0.5 + n * kSteps[(d + 3 - longest) % 3];
-      const double part = lone           ? 0.5
-                          : d == longest ? (n + random.unit()) / static_cast<double>(count)
-                                         : turned - std::floor(turned);
-      const std::uint32_t index = place(part, spans[d].size);
+      std::uint64_t index = place(lone ? 0.5 : turned - std::floor(turned), spans[d].size);
+      if (!lone && d == longest) {
+        const std::uint64_t start = i * half / pairs, end = (i + 1) * half / pairs;
+        index = start + place(random.unit(), static_cast<std::uint32_t>(end - start));
+      }
       at[d] = spans[d].start + index;
       mirrored[d] = spans[d].start + spans[d].size - 1 - index;
     }

@@ -1,6 +1,7 @@
 #include "simt/ir/liveness.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace ksearch::simt::ir {
 
@@ -9,6 +10,7 @@ Liveness::Liveness(const Module& module, const Function& function)
   for (std::size_t b = 0; b < function.blocks.size(); ++b)
     blocks_.emplace(function.blocks[b].label, b);
   find_successors();
+  find_taken();
   solve();
 }
 
@@ -32,6 +34,35 @@ void Liveness::find_successors() {
   }
 }
 
+/// Once: the phis behind a switch name as many blocks as it has cases.
+void Liveness::find_taken() {
+  for (const auto& to : successors_) taken_.emplace_back(to.size());
+  for (std::size_t b = 0; b < function_.blocks.size(); ++b)
+    for (const Instruction& phi : function_.blocks[b].instructions) {
+      if (phi.opcode != "phi") break;
+      std::unordered_set<std::string_view> seen;  // one that comes by two cases stands twice
+      for (const std::string_view word : phi.words) {
+        if (word.front() != '[') continue;
+        const auto pair = words(word.substr(1, word.size() - 2));
+        if (pair.size() == 2 && pair[1].size() >= 2 && seen.insert(pair[1]).second)
+          add_taken(b, pair[1].substr(1), pair[0], map_.made_by(phi));
+      }
+    }
+}
+
+void Liveness::add_taken(std::size_t to, std::string_view label, std::string_view value,
+                         const Halves& made) {
+  // The first block's label is not printed.
+  const auto found = blocks_.find(label);
+  const std::size_t from = found == blocks_.end() ? 0 : found->second;
+  const auto at = std::ranges::find(successors_[from], to);
+  if (at == successors_[from].end()) return;
+  std::vector<Taken>& all = taken_[from][static_cast<std::size_t>(at - successors_[from].begin())];
+  const Halves& halves = map_.of(value);
+  for (std::size_t i = 0; i < halves.size(); ++i)
+    if (halves[i] != kShared) all.push_back({halves[i], i < made.size() ? made[i] : kShared});
+}
+
 void Liveness::solve() {
   in_.assign(function_.blocks.size(), HalfSet(map_.size()));
   most_.assign(function_.blocks.size(), 0);
@@ -48,13 +79,9 @@ void Liveness::solve() {
 
 HalfSet Liveness::alive_out(std::size_t block) const {
   HalfSet alive(map_.size());
-  for (const std::size_t next : successors_[block]) {
-    alive.add(in_[next]);
-    for (const Instruction& phi : function_.blocks[next].instructions) {
-      if (phi.opcode != "phi") break;
-      for (const Half half : incoming(phi, block))
-        if (half != kShared) alive.add(half);
-    }
+  for (std::size_t k = 0; k < successors_[block].size(); ++k) {
+    alive.add(in_[successors_[block][k]]);
+    for (const Taken& taken : taken_[block][k]) alive.add(taken.half);
   }
   return alive;
 }
@@ -78,20 +105,5 @@ int Liveness::walk_back(std::size_t block, HalfSet& alive) const {
 }
 
 int Liveness::most_alive() const { return most_.empty() ? 0 : *std::ranges::max_element(most_); }
-
-const Halves& Liveness::incoming(const Instruction& phi, std::size_t block) const {
-  static const Halves kNone;
-  const std::string_view label = function_.blocks[block].label;
-  for (const std::string_view word : phi.words) {
-    if (word.front() != '[') continue;
-    const auto pair = words(word.substr(1, word.size() - 2));
-    if (pair.size() != 2 || pair[1].size() < 2) continue;
-    // The first block's label is not printed.
-    const bool is_first = !blocks_.contains(pair[1].substr(1));
-    if (is_first ? !label.empty() : pair[1].substr(1) != label) continue;
-    return map_.of(pair[0]);
-  }
-  return kNone;
-}
 
 }  // namespace ksearch::simt::ir

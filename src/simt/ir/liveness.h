@@ -22,10 +22,21 @@ class HalfSet {
     for (const std::uint64_t word : words_) sum += std::popcount(word);
     return sum;
   }
+  template <class F>
+  void each(F&& f) const {
+    for (std::size_t i = 0; i < words_.size(); ++i)
+      for (std::uint64_t rest = words_[i]; rest != 0; rest &= rest - 1)
+        f(static_cast<Half>(64 * i) + static_cast<Half>(std::countr_zero(rest)));
+  }
   bool operator==(const HalfSet&) const = default;
 
  private:
   std::vector<std::uint64_t> words_;
+};
+
+/// What a phi takes of another block, and what it calls it: kShared where it keeps less.
+struct Taken {
+  Half half, as;
 };
 
 class Liveness {
@@ -40,11 +51,16 @@ class Liveness {
   /// At the worst place, of a block or of all.
   int most_alive(std::size_t block) const { return most_[block]; }
   int most_alive() const;
-  /// What a phi takes where control comes from `block`.
-  const Halves& incoming(const Instruction& phi, std::size_t block) const;
+  /// What phis take where control goes from a block to the k-th of its successors.
+  const std::vector<Taken>& taken(std::size_t block, std::size_t k) const {
+    return taken_[block][k];
+  }
 
  private:
   void find_successors();
+  void find_taken();
+  void add_taken(std::size_t to, std::string_view label, std::string_view value,
+                 const Halves& made);
   void solve();
   int walk_back(std::size_t block, HalfSet& alive) const;
 
@@ -52,6 +68,7 @@ class Liveness {
   RegisterMap map_;
   std::unordered_map<std::string_view, std::size_t> blocks_;
   std::vector<std::vector<std::size_t>> successors_;
+  std::vector<std::vector<std::vector<Taken>>> taken_;  ///< beside each successor
   std::vector<HalfSet> in_;
   std::vector<int> most_;
 };

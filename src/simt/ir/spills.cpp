@@ -53,6 +53,7 @@ class Spiller {
         registers_(static_cast<std::size_t>(registers)),
         graph_(module, function, liveness),
         runs_(graph_.runs()),
+        uses_(map_.size()),
         loaded_(map_.size()) {
     find_distances();
   }
@@ -73,15 +74,14 @@ class Spiller {
   /// From the end of a run on.
   std::vector<Distance> behind(std::size_t r) const {
     std::vector<Distance> result(map_.size(), kNever);
-    for (const std::size_t next : runs_[r].next) {
+    for (std::size_t k = 0; k < runs_[r].next.size(); ++k) {
+      const std::size_t next = runs_[r].next[k];
       const Distance by = graph_.leaves_loop(r, next) ? kBehindLoop : 0;
       const auto note = [&](Half half, Half as) {
         result[half] = std::min(result[half], further(distances_[next][as], by));
       };
-      const HalfSet& alive = liveness_.alive_in(runs_[next].blocks.front());
-      for (Half half = 0; half < map_.size(); ++half)
-        if (alive.has(half)) note(half, half);
-      each_incoming(r, next, note);
+      liveness_.alive_in(runs_[next].blocks.front()).each([&](Half half) { note(half, half); });
+      each_taken(r, k, note);
     }
     return result;
   }
@@ -111,15 +111,11 @@ class Spiller {
       f(phi);
     }
   }
-  /// What phis at the start of a run take from another, and what they call it.
+  /// What phis take where the k-th of the next runs begins, and what they call it.
   template <class F>
-  void each_incoming(std::size_t from, std::size_t to, F&& f) const {
-    each_phi(runs_[to], [&](const Instruction& phi) {
-      const Halves& taken = liveness_.incoming(phi, runs_[from].blocks.back());
-      const Halves& made = map_.made_by(phi);
-      for (std::size_t i = 0; i < std::min(taken.size(), made.size()); ++i)
-        if (taken[i] != kShared) f(taken[i], made[i]);
-    });
+  void each_taken(std::size_t from, std::size_t k, F&& f) const {
+    for (const Taken& taken : liveness_.taken(runs_[from].blocks.back(), k))
+      if (taken.as != kShared) f(taken.half, taken.as);
   }
 
   /// The most that are alive anywhere in the loop that a run is in.
@@ -137,9 +133,9 @@ class Spiller {
   Registers start_of(std::size_t r) const {
     const std::vector<Distance>& next = distances_[r];
     std::vector<Half> alive;
-    for (Half half = 0; half < map_.size(); ++half)
-      if (next[half] != kNever && liveness_.alive_in(runs_[r].blocks.front()).has(half))
-        alive.push_back(half);
+    liveness_.alive_in(runs_[r].blocks.front()).each([&](Half half) {
+      if (next[half] != kNever) alive.push_back(half);
+    });
     each_phi(runs_[r], [&](const Instruction& phi) {
       for (const Half half : map_.made_by(phi))
         if (next[half] != kNever) alive.push_back(half);
@@ -162,14 +158,12 @@ class Spiller {
     Registers registers = starts_[r];
     const std::vector<Distance> later = behind(r);
     const auto length = static_cast<Distance>(run.instructions.size());
-    // Positions of the uses of each, the last one first.
-    std::vector<std::vector<Distance>> uses(map_.size());
     for (Distance k = length; k-- > 0;)
       map_.each_read(*run.instructions[k], [&](Half half) {
-        if (uses[half].empty() || uses[half].back() != k) uses[half].push_back(k);
+        if (uses_[half].empty() || uses_[half].back() != k) uses_[half].push_back(k);
       });
     const auto next = [&](Half half) {
-      return uses[half].empty() ? further(later[half], length) : uses[half].back();
+      return uses_[half].empty() ? further(later[half], length) : uses_[half].back();
     };
     for (Distance k = 0; k < length; ++k) {
       const Instruction& instruction = *run.instructions[k];
@@ -184,7 +178,7 @@ class Spiller {
         registers.put(half);
       }
       map_.each_read(instruction, [&](Half half) {
-        if (!uses[half].empty() && uses[half].back() == k) uses[half].pop_back();
+        if (!uses_[half].empty() && uses_[half].back() == k) uses_[half].pop_back();
         if (next(half) == kNever) registers.drop(half);
       });
       std::vector<Half> made = map_.made_by(instruction);
@@ -192,7 +186,7 @@ class Spiller {
       registers.make_place(made.size(), next);
       for (const Half half : made) registers.put(half);
     }
-    for (const std::size_t to : run.next) move_to(r, to, registers);
+    for (std::size_t k = 0; k < run.next.size(); ++k) move_to(r, k, registers);
   }
 
   void load(Half half, std::size_t block) {
@@ -200,16 +194,16 @@ class Spiller {
     loaded_[half] = true;
   }
 
-  /// What the next run finds in registers and this one has not is loaded on the way.
-  void move_to(std::size_t from, std::size_t to, const Registers& registers) {
+  /// What the k-th of the next runs finds in registers and this one has not is loaded on the way.
+  void move_to(std::size_t from, std::size_t k, const Registers& registers) {
+    const std::size_t to = runs_[from].next[k];
     const std::size_t head = runs_[to].blocks.front();
     const std::size_t at = runs_[to].before == 1 ? head : runs_[from].blocks.front();
     const auto move = [&](Half half, Half as) {
       if (starts_[to].has(as) && !registers.has(half)) load(half, at);
     };
-    for (Half half = 0; half < map_.size(); ++half)
-      if (liveness_.alive_in(head).has(half)) move(half, half);
-    each_incoming(from, to, move);
+    liveness_.alive_in(head).each([&](Half half) { move(half, half); });
+    each_taken(from, k, move);
   }
 
   /// What is ever loaded is stored once, where it is made; a phi's is stored already where all that
@@ -220,10 +214,11 @@ class Spiller {
       for (const Half half : map_.made_by(*instruction)) cost.stores += loaded_[half];
     std::vector<bool> taken_stored(map_.size(), true);
     for (std::size_t from = 0; from < runs_.size(); ++from)
-      if (std::ranges::find(runs_[from].next, r) != runs_[from].next.end())
-        each_incoming(from, r, [&](Half taken, Half made) {
-          if (!loaded_[taken]) taken_stored[made] = false;
-        });
+      for (std::size_t k = 0; k < runs_[from].next.size(); ++k)
+        if (runs_[from].next[k] == r)
+          each_taken(from, k, [&](Half taken, Half made) {
+            if (!loaded_[taken]) taken_stored[made] = false;
+          });
     each_phi(runs_[r], [&](const Instruction& phi) {
       for (const Half half : map_.made_by(phi)) cost.stores += loaded_[half] && !taken_stored[half];
     });
@@ -237,6 +232,8 @@ class Spiller {
   const std::vector<Run>& runs_;
   std::vector<std::vector<Distance>> distances_;  ///< by run, at its start
   std::vector<Registers> starts_;
+  /// In the run that is walked: where each is used from here on, the last place first.
+  std::vector<std::vector<Distance>> uses_;
   std::vector<bool> loaded_;
   std::vector<BlockSpills> cost_;  ///< by block
 };

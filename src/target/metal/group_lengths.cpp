@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <queue>
 
 namespace ksearch::target {
 namespace {
 
 constexpr double kAlike = 0.02;
+constexpr double kOnALine = 1e-9;  // of what is measured, but for what rounding leaves
 /// A launch of more has no tail to speak of.
 constexpr double kMostGroups = 1e6;
 
@@ -16,28 +18,41 @@ std::array<double, 3> place(double number, const Grid& grid) {
   return {number - plane * grid[0], std::fmod(plane, grid[1]), std::floor(plane / grid[1])};
 }
 
-/// What a group gains in each dimension, by two or three of them; nothing where they do not tell.
-std::vector<double> slopes(const Grid& grid, std::span<const MeasuredGroup> measured) {
+/// A length that grows evenly along each dimension.
+struct Plane {
+  std::array<double, 3> middle{}, gain{};
+  double length = 0;  ///< in the middle
+};
+
+/// The one that is nearest to all that were measured; nothing where they do not tell.
+std::optional<Plane> plane(const Grid& grid, std::span<const MeasuredGroup> measured) {
   std::vector<std::size_t> wide;
   for (std::size_t d = 0; d < 3; ++d)
     if (grid[d] > 1) wide.push_back(d);
-  if (wide.empty() || wide.size() > 2 || measured.size() < wide.size() + 1) return {};
-  const auto from = place(measured[0].number, grid);
-  const auto step = [&](std::size_t i, std::size_t d) {
-    return place(measured[i].number, grid)[wide[d]] - from[wide[d]];
-  };
-  const auto gain = [&](std::size_t i) { return measured[i].length - measured[0].length; };
-  std::vector<double> result(3, 0);
-  if (wide.size() == 1) {
-    const std::size_t last = measured.size() - 1;
-    if (step(last, 0) == 0) return {};
-    result[wide[0]] = gain(last) / step(last, 0);
-    return result;
+  if (wide.empty() || wide.size() > 2 || measured.size() < wide.size() + 1) return std::nullopt;
+  Plane result;
+  const auto count = static_cast<double>(measured.size());
+  for (const MeasuredGroup& group : measured) {
+    const auto at = place(group.number, grid);
+    for (std::size_t d = 0; d < 3; ++d) result.middle[d] += at[d] / count;
+    result.length += group.length / count;
   }
-  const double area = step(1, 0) * step(2, 1) - step(1, 1) * step(2, 0);
-  if (area == 0) return {};
-  result[wide[0]] = (gain(1) * step(2, 1) - gain(2) * step(1, 1)) / area;
-  result[wide[1]] = (step(1, 0) * gain(2) - step(2, 0) * gain(1)) / area;
+  // Along one dimension the second is one in which nothing changes.
+  const std::size_t x = wide[0], y = wide.size() > 1 ? wide[1] : (x + 1) % 3;
+  double xx = 0, xy = 0, yy = wide.size() > 1 ? 0 : 1, gain_x = 0, gain_y = 0;
+  for (const MeasuredGroup& group : measured) {
+    const auto at = place(group.number, grid);
+    const double dx = at[x] - result.middle[x], dy = at[y] - result.middle[y];
+    xx += dx * dx;
+    xy += dx * dy;
+    yy += dy * dy;
+    gain_x += dx * (group.length - result.length);
+    gain_y += dy * (group.length - result.length);
+  }
+  const double area = xx * yy - xy * xy;
+  if (area <= kOnALine * xx * yy) return std::nullopt;
+  result.gain[x] = (gain_x * yy - gain_y * xy) / area;
+  result.gain[y] = (gain_y * xx - gain_x * xy) / area;
   return result;
 }
 
@@ -91,13 +106,12 @@ std::vector<double> group_lengths(const Grid& grid, std::span<const MeasuredGrou
     for (const MeasuredGroup& group : measured) lengths.push_back(group.length);
     return relative(std::move(lengths));
   }
-  const std::vector<double> gains = slopes(grid, measured);
-  if (gains.empty()) return {};
-  const auto from = place(measured[0].number, grid);
+  const std::optional<Plane> all = plane(grid, measured);
+  if (!all) return {};
   for (double number = 0; number < count; ++number) {
     const auto at = place(number, grid);
-    double length = measured[0].length;
-    for (std::size_t d = 0; d < 3; ++d) length += gains[d] * (at[d] - from[d]);
+    double length = all->length;
+    for (std::size_t d = 0; d < 3; ++d) length += all->gain[d] * (at[d] - all->middle[d]);
     lengths.push_back(std::max(length, 0.0));
   }
   return relative(std::move(lengths));

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "simt/ir/instrument.h"
 #include "simt/ir/operation.h"
 #include "simt/ir/registers.h"
@@ -327,6 +329,51 @@ TEST(Ir, WhatALoopUsesIsLoadedInEachRound) {
   EXPECT_EQ(in_loop(12).loads, 4);  // two take turns in one place, and are never stored again
   EXPECT_EQ(in_loop(12).stores, 0);
   EXPECT_EQ(in_loop(8).loads, 8);
+}
+
+/// A switch in a loop, behind which as many numbers are chosen: `numbers` that all cases change.
+std::string switch_in_a_loop(int cases, int numbers) {
+  std::string text = "define void @f(ptr %0, i32 %1) {\n  br label %loop\n\nloop:\n";
+  for (int k = 0; k < numbers; ++k)
+    text += fmt::format("  %a{0} = phi float [ 0.0, %2 ], [ %b{0}, %end ]\n", k);
+  text += "  %at = getelementptr float, ptr %0, i32 %1\n  switch i32 %1, label %end [\n";
+  // Each block is there for two values, and the end for two.
+  for (int c = 0; c < 2 * cases; ++c) text += fmt::format("    i32 {}, label %case{}\n", c, c / 2);
+  text += "    i32 -1, label %end\n  ]\n";
+  for (int c = 0; c < cases; ++c)
+    text += fmt::format("\ncase{0}:\n  %n{0} = load float, ptr %at, align 4\n  br label %end\n", c);
+  text += "\nend:\n";
+  for (int k = 0; k < numbers; ++k) {
+    text += fmt::format("  %b{0} = phi float [ %a{0}, %loop ], [ %a{0}, %loop ]", k);
+    for (int c = 0; c < cases; ++c)
+      text += fmt::format(", [ %{}, %case{} ]",
+                          c % numbers == k ? fmt::format("n{}", c) : fmt::format("a{}", k), c);
+    text += "\n";
+  }
+  text += "  %go = icmp slt i32 %1, 9\n  br i1 %go, label %loop, label %out\n\nout:\n";
+  for (int k = 0; k < numbers; ++k)
+    text += fmt::format("  store float %b{}, ptr %at, align 4\n", k);
+  return text + "  ret void\n}\n";
+}
+
+TEST(Ir, WhatComesByTwoCasesIsLoadedOnce) {
+  const std::string text = switch_in_a_loop(4, 4);
+  const Module module(text);
+  const Function& function = module.functions()[0];
+  const Liveness liveness(module, function);
+  ASSERT_EQ(liveness.successors(1).size(), 5u);
+  // To the end by itself: all numbers; the loop has two for each.
+  EXPECT_EQ(liveness.taken(1, 0).size(), 8u);
+}
+
+TEST(Ir, ASwitchOfManyCasesIsLookedAtInNoTime) {
+  const std::string text = switch_in_a_loop(300, 150);
+  const Module module(text);
+  const std::clock_t start = std::clock();
+  const RegisterUse use = register_use(module, module.functions()[0]);
+  // Of the processor's: 0.1 s; 20 s where each phi is read anew for each case.
+  EXPECT_LT(std::clock() - start, 4 * CLOCKS_PER_SEC);
+  EXPECT_GT(use.half_registers, 300);
 }
 
 TEST(Ir, MesasTableOfThreads) {

@@ -93,7 +93,8 @@ TEST(Sample, FewGroupsAreExactForWorkThatGrowsEvenlyAlongAnyDimension) {
 
 TEST(Sample, BesideAPairACornerTellsAlongWhichDimensionGroupsGrow) {
   for (std::uint64_t seed = 0; seed < 20; ++seed)
-    for (const Groups groups : {Groups{4, 8, 1}, Groups{5, 8, 1}, Groups{16, 1, 3}}) {
+    for (const Groups groups :
+         {Groups{4, 8, 1}, Groups{5, 8, 1}, Groups{5, 3, 1}, Groups{16, 1, 3}}) {
       const auto sample = sample_groups(groups, 2, seed);
       ASSERT_EQ(sample.size(), 3u);
       std::array<std::array<double, 2>, 3> at{};
@@ -108,6 +109,24 @@ TEST(Sample, BesideAPairACornerTellsAlongWhichDimensionGroupsGrow) {
       EXPECT_NE(area, 0) << seed;
     }
   EXPECT_EQ(sample_groups({64, 1, 1}, 2, 1).size(), 2u);
+}
+
+// A mirror image may be the group itself, where sizes are odd.
+TEST(Sample, NoGroupIsChosenTwice) {
+  for (const Groups groups : {Groups{3, 1, 1}, Groups{7, 1, 1}, Groups{1, 1, 10}, Groups{5, 3, 1},
+                              Groups{3, 3, 3}, Groups{2, 2, 9}, Groups{1, 13, 13}})
+    for (std::uint32_t most = 1; most < 12; ++most)
+      for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const auto sample = sample_groups(groups, most, seed);
+        std::set<std::uint32_t> numbers;
+        double weight = 0;
+        for (const SampledGroup& group : sample) {
+          numbers.insert(group.number);
+          weight += group.weight;
+        }
+        EXPECT_EQ(numbers.size(), sample.size()) << most << " of " << groups[0] << " " << seed;
+        EXPECT_NEAR(weight, double(groups[0]) * groups[1] * groups[2], 1e-9);
+      }
 }
 
 TEST(Sample, ASeedChoosesTheSameAlways) {
