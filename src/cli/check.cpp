@@ -93,7 +93,8 @@ base::Result<simt::GroupLimits> limits_of(const Context& context, const CheckOpt
          target::load_gpu_profile(context.home.hardware_folder(), options.device));
   return simt::GroupLimits{
       .threads = static_cast<std::uint32_t>(gpu.at("max_group_size")),
-      .group_memory_bytes = static_cast<std::uint32_t>(gpu.at("group_memory_limit_bytes"))};
+      .group_memory_bytes = static_cast<std::uint32_t>(gpu.at("group_memory_limit_bytes")),
+      .by_registers = gpu.thread_limits.size() > 1};
 }
 
 base::Result<simt::CheckOptions> how_of(const Context& context, const CheckOptions& options,

@@ -232,7 +232,7 @@ base::Result<Report> check(const toolchain::Builder& builder, const Case& given,
     // What is wrong with the kernel is known; how much it does is not then.
     if (trace) {
       result.trace = std::move(*trace);
-      warn_of_thread_limit(all, result);
+      if (options.limits.by_registers) warn_of_thread_limit(all, result);
     } else {
       result.trace["not_traced"] = trace.error().text();
     }

@@ -68,6 +68,7 @@ base::Result<std::uint32_t> parse_trace_groups(std::string_view text);
 struct GroupLimits {
   std::uint32_t threads = 0;
   std::uint32_t group_memory_bytes = 0;
+  bool by_registers = true;  ///< threads of a group are fewer where one wants many; not from M3 on
 };
 
 struct CheckOptions {

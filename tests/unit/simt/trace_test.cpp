@@ -173,6 +173,40 @@ TEST_F(Trace_, OperationsOfAPartialGroupWithDivergence) {
   EXPECT_EQ(found.at("pipeline").at("thread_limit"), 1024);
 }
 
+// All values are loaded before a barrier and used behind it.
+TEST_F(Trace_, RegistersLimitGroupsOfM1AndSpillBeyondWhatThereAre) {
+  const auto kernel = [](int live) {
+    return make(
+        "kernel void k(device const float* x [[buffer(0)]], device float* y [[buffer(1)]], "
+        "uint t [[thread_position_in_grid]]) {\n"
+        "  constexpr int n = " +
+            std::to_string(live) +
+            ";\n"
+            "  float v[n], s = 0;\n"
+            "#pragma clang loop unroll(full)\n"
+            "  for (int i = 0; i < n; ++i) v[i] = x[t + i];\n"
+            "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+            "#pragma clang loop unroll(full)\n"
+            "  for (int i = 0; i < n; ++i) s += v[i] * v[n - 1 - i];\n"
+            "  y[t] = s;\n}\n",
+        1, 1024, {"x=f32:1200:iota", "y=f32:1024"});
+  };
+  CheckOptions options;
+  options.trace_groups = kAllGroups;
+  const Report many = run(kernel(100), options);
+  ASSERT_EQ(many.warnings.size(), 1u);
+  EXPECT_NE(many.warnings[0].find("M1 and M2 have room for"), std::string::npos);
+  EXPECT_EQ(many.trace.at("spills").at("loads"), 0);
+  options.limits.by_registers = false;  // M3 and later
+  EXPECT_TRUE(run(kernel(100), options).warnings.empty());
+  const Report spilled = run(kernel(160), options);
+  const Json& spills = spilled.trace.at("spills");
+  // Of 160 values of 32 bits up to 125 have a register, for each of 32 SIMD-groups.
+  EXPECT_GE(spills.at("stores"), 32 * (160 - 125));
+  EXPECT_LE(spills.at("stores"), 32 * (160 - 110));
+  EXPECT_GE(spills.at("loads"), spills.at("stores"));
+}
+
 TEST_F(Trace_, MatricesOfASimdgroup) {
   const Json found = trace(
       make("kernel void k(device const half* a [[buffer(0)]], device const half* b [[buffer(1)]],\n"
