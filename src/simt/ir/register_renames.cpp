@@ -5,6 +5,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "simt/ir/operation.h"
 #include "simt/ir/register_map.h"
 #include "simt/ir/type.h"
 
