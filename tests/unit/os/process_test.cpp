@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "os/files.h"
+
 namespace ksearch::os {
 namespace {
 using namespace std::chrono_literals;
@@ -95,10 +97,12 @@ TEST(Process, SignalsAreTold) {
 TEST(Process, LimitsHold) {
   Command command;
   command.limits.file_bytes = 0;
-  EXPECT_EQ(sh("cd /tmp && echo x > ksearch-limit-$$; s=$?; rm -f ksearch-limit-$$; exit $s", 20s,
-               command)
-                .status.killed_by(),
-            SIGXFSZ);
+  const auto folder =
+      TempFolder::create("ksearch-limit-");  // the shell ends before it could tidy up
+  ASSERT_TRUE(folder);
+  EXPECT_EQ(
+      sh("echo x > '" + (folder->path() / "x").string() + "'", 20s, command).status.killed_by(),
+      SIGXFSZ);
   Command memory;
   memory.limits.address_space_bytes = 200 << 20;
   EXPECT_EQ(sh("dd if=/dev/zero of=/dev/null bs=400M count=1", 20s, memory).status.code, 1);
