@@ -54,6 +54,34 @@ std::size_t escape_at(std::string_view text, std::size_t at) {
   return text.size() - at;
 }
 
+/// Words in lines, of which the first has `first` columns and the others `rest`; `fit` makes of a
+/// word what is printed. A line feed stays one.
+template <class F>
+std::vector<std::string> in_lines(std::string_view text, int first, int rest, F&& fit) {
+  std::vector<std::string> lines;
+  std::string line;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '\n') {
+      lines.push_back(std::exchange(line, {}));
+      ++at;
+      continue;
+    }
+    if (text[at] == ' ') {
+      ++at;
+      continue;
+    }
+    const std::size_t end = std::min({text.find(' ', at), text.find('\n', at), text.size()});
+    const std::string word = fit(text.substr(at, end - at));
+    if (!line.empty() && columns(line) + 1 + columns(word) > (lines.empty() ? first : rest))
+      lines.push_back(std::exchange(line, {}));
+    if (!line.empty()) line += ' ';
+    line += word;
+    at = end;
+  }
+  if (!line.empty()) lines.push_back(std::move(line));
+  return lines;
+}
+
 }  // namespace
 
 std::string paint(const Style& style, Paint paint, std::string_view text) {
@@ -145,54 +173,20 @@ std::string printable(const Style& style, std::string_view text) {
 }
 
 std::vector<std::string> wrap(const Style& style, std::string_view text, int width) {
-  std::vector<std::string> lines;
-  std::string line;
-  const auto word_end = [&](std::size_t at) {
-    return std::min({text.find(' ', at), text.find('\n', at), text.size()});
-  };
-  for (std::size_t at = 0; at < text.size();) {
-    if (text[at] == '\n') {
-      lines.push_back(std::exchange(line, {}));
-      ++at;
-      continue;
-    }
-    if (text[at] == ' ') {
-      ++at;
-      continue;
-    }
-    const std::size_t end = word_end(at);
-    const std::string word = cut(style, text.substr(at, end - at), width);
-    if (!line.empty() && columns(line) + 1 + columns(word) > width)
-      lines.push_back(std::exchange(line, {}));
-    if (!line.empty()) line += ' ';
-    line += word;
-    at = end;
-  }
-  if (!line.empty()) lines.push_back(std::move(line));
-  return lines;
+  return in_lines(text, width, width,
+                  [&](std::string_view word) { return cut(style, word, width); });
 }
 
 std::string hanging(const Style& style, std::string_view text, int first, int rest, int width) {
-  const std::string printed = printable(style, text);
-  std::string out(static_cast<std::size_t>(first), ' ');
-  int used = first;
-  for (std::size_t at = 0; at < printed.size();) {
-    const std::size_t end = std::min(printed.find(' ', at), printed.size());
-    const std::string word = printed.substr(at, end - at);
-    at = end + 1;
-    if (word.empty()) continue;
-    const bool begins = out.ends_with(' ');
-    if (!begins && used + 1 + columns(word) > width) {
-      out += '\n' + std::string(static_cast<std::size_t>(rest), ' ');
-      used = rest;
-    } else if (!begins) {
-      out += ' ';
-      ++used;
-    }
-    out += word;
-    used += columns(word);
+  std::string out;
+  int indent = first;
+  for (const std::string& line :
+       in_lines(printable(style, text), width - first, width - rest,
+                [](std::string_view word) { return std::string(word); })) {
+    out += std::string(static_cast<std::size_t>(indent), ' ') + line + '\n';
+    indent = rest;
   }
-  return out + '\n';
+  return out.empty() ? std::string(static_cast<std::size_t>(first), ' ') + '\n' : out;
 }
 
 std::string table(const Style& style, const std::vector<std::vector<std::string>>& rows,
