@@ -46,7 +46,6 @@ class Liveness {
   const RegisterMap& registers() const { return map_; }
   /// Before a block's first instruction, without what its phis make.
   const HalfSet& alive_in(std::size_t block) const { return in_[block]; }
-  HalfSet alive_out(std::size_t block) const;
   const std::vector<std::size_t>& successors(std::size_t block) const { return successors_[block]; }
   /// At the worst place, of a block or of all.
   int most_alive(std::size_t block) const { return most_[block]; }
@@ -62,6 +61,7 @@ class Liveness {
   void add_taken(std::size_t to, std::string_view label, std::string_view value,
                  const Halves& made);
   void solve();
+  HalfSet alive_out(std::size_t block) const;
   int walk_back(std::size_t block, HalfSet& alive) const;
 
   const Function& function_;

@@ -62,7 +62,7 @@ class Spiller {
     cost_.resize(function_.blocks.size());
     for (std::size_t r = 0; r < runs_.size(); ++r) starts_.push_back(start_of(r));
     for (std::size_t r = 0; r < runs_.size(); ++r) walk(r);
-    for (std::size_t r = 0; r < runs_.size(); ++r) add_stores(r);
+    add_stores();
     return std::move(cost_);
   }
 
@@ -208,20 +208,22 @@ class Spiller {
 
   /// What is ever loaded is stored once, where it is made; a phi's is stored already where all that
   /// it takes is.
-  void add_stores(std::size_t r) {
-    BlockSpills& cost = cost_[runs_[r].blocks.front()];
-    for (const Instruction* instruction : runs_[r].instructions)
-      for (const Half half : map_.made_by(*instruction)) cost.stores += loaded_[half];
+  void add_stores() {
     std::vector<bool> taken_stored(map_.size(), true);
     for (std::size_t from = 0; from < runs_.size(); ++from)
       for (std::size_t k = 0; k < runs_[from].next.size(); ++k)
-        if (runs_[from].next[k] == r)
-          each_taken(from, k, [&](Half taken, Half made) {
-            if (!loaded_[taken]) taken_stored[made] = false;
-          });
-    each_phi(runs_[r], [&](const Instruction& phi) {
-      for (const Half half : map_.made_by(phi)) cost.stores += loaded_[half] && !taken_stored[half];
-    });
+        each_taken(from, k, [&](Half taken, Half made) {
+          if (!loaded_[taken]) taken_stored[made] = false;
+        });
+    for (const Run& run : runs_) {
+      BlockSpills& cost = cost_[run.blocks.front()];
+      for (const Instruction* instruction : run.instructions)
+        for (const Half half : map_.made_by(*instruction)) cost.stores += loaded_[half];
+      each_phi(run, [&](const Instruction& phi) {
+        for (const Half half : map_.made_by(phi))
+          cost.stores += loaded_[half] && !taken_stored[half];
+      });
+    }
   }
 
   const Function& function_;
