@@ -164,9 +164,7 @@ std::vector<std::uint32_t> Machine::order_of_simdgroups(std::uint32_t number,
 }
 
 void Machine::run_group(std::uint32_t number) {
-  const std::array<std::uint32_t, 3> group{number % plan_.groups[0],
-                                           number / plan_.groups[0] % plan_.groups[1],
-                                           number / plan_.groups[0] / plan_.groups[1]};
+  const std::array<std::uint32_t, 3> group = position(number, plan_.groups);
   place_threads(group);
   if (trace_) trace_->begin_group(number, sampled(number), threads_);
   free_stacks_.clear();

@@ -81,11 +81,6 @@ void add_pairs(const std::array<Span, 3>& spans, std::size_t longest, std::uint6
   }
 }
 
-std::array<std::int64_t, 3> position(std::uint32_t number,
-                                     const std::array<std::uint32_t, 3>& groups) {
-  return {number % groups[0], number / groups[0] % groups[1], number / groups[0] / groups[1]};
-}
-
 /// The corner that is furthest from the line through a pair.
 void add_corner(const std::array<std::uint32_t, 3>& groups, std::vector<SampledGroup>& sample) {
   std::vector<std::size_t> wide;
@@ -93,7 +88,11 @@ void add_corner(const std::array<std::uint32_t, 3>& groups, std::vector<SampledG
     if (groups[d] > 1) wide.push_back(d);
   if (wide.size() != 2) return;
   const std::size_t x = wide[0], y = wide[1];
-  const auto a = position(sample[0].number, groups), b = position(sample[1].number, groups);
+  const auto signed_position = [&](std::uint32_t n) {
+    const auto at = position(n, groups);
+    return std::array<std::int64_t, 3>{at[0], at[1], at[2]};
+  };
+  const auto a = signed_position(sample[0].number), b = signed_position(sample[1].number);
   std::int64_t furthest = 0;
   std::array<std::uint64_t, 3> corner{};
   for (const std::uint64_t at_x : {std::uint64_t{0}, std::uint64_t{groups[x] - 1}})
@@ -130,6 +129,11 @@ void add_stratum(const std::array<Span, 3>& spans, std::uint64_t count,
 }
 
 }  // namespace
+
+std::array<std::uint32_t, 3> position(std::uint32_t number,
+                                      const std::array<std::uint32_t, 3>& groups) {
+  return {number % groups[0], number / groups[0] % groups[1], number / groups[0] / groups[1]};
+}
 
 std::vector<SampledGroup> sample_groups(std::array<std::uint32_t, 3> groups, std::uint32_t most,
                                         std::uint64_t seed) {

@@ -13,6 +13,10 @@ struct SampledGroup {
   double weight = 1;
 };
 
+/// Where the group of a number stands in the grid.
+std::array<std::uint32_t, 3> position(std::uint32_t number,
+                                      const std::array<std::uint32_t, 3>& groups);
+
 /// Up to 8: spread evenly over the grid. Beside two stands a third of weight 0, if the grid has two
 /// dimensions: with it a length that grows along both is known everywhere. More are a sample in
 /// strata: in each dimension the first, the last and those between, so that corners, edges and the
